@@ -27,7 +27,7 @@ import { buildContext } from './build-context';
 import { caller, type Calls } from './caller.testing';
 import type { ApiContext } from './context';
 import { givenJobs, type GivenJobs } from './given-jobs.testing';
-import { keysOf, signLicense, type Who } from './identities.testing';
+import { identities, signLicense, type Who } from './identities.testing';
 import { bundleKeys } from './bundle-keys.testing';
 import { mountOptions } from './mount-options';
 import { openEndings } from './open-endings';
@@ -62,7 +62,7 @@ export interface Api {
   readonly defects: unknown[];
   as(who: Who): Calls;
   /** Without credentials. */
-  readonly nobody: Calls;
+  readonly anonymous: Calls;
   /** The text of `/metrics`. */
   metrics(): Promise<string>;
   /** Subjects of packets published since the test began, in order. */
@@ -96,7 +96,7 @@ interface Running {
 /** Call at the top of a `describe`: a gateway on stores that are private to the test file and emptied before each test. */
 export function useApi(wanted: UseApiOptions = {}): Api {
   const defects: unknown[] = [];
-  const heard: Published[] = [];
+  const packets: Published[] = [];
   const stops: { name: string; run: () => unknown }[] = [];
   let open: Running | undefined;
   const running = () => {
@@ -111,7 +111,11 @@ export function useApi(wanted: UseApiOptions = {}): Api {
   }, 30_000);
   const servers = useServers({ streams: 'purge' });
   beforeAll(async () => {
-    open = await start(servers, wanted, { defects, heard, onStop: (name, run) => void stops.push({ name, run }) });
+    open = await start(servers, wanted, {
+      defects,
+      published: packets,
+      onStop: (name, run) => void stops.push({ name, run }),
+    });
   }, 30_000);
   beforeEach(async () => {
     const { platform } = running();
@@ -120,7 +124,7 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     running().ctx.submit.config.changed();
     await running().fleet.refresh();
     await platform.bus.flush();
-    heard.length = 0;
+    packets.length = 0;
   });
   afterEach(async () => {
     // A test may have stopped them, and open connections can only be closed while they respond.
@@ -132,7 +136,7 @@ export function useApi(wanted: UseApiOptions = {}): Api {
 
   const published = async () => {
     await running().platform.bus.flush();
-    return [...heard];
+    return [...packets];
   };
   const api: Api = {
     get url() {
@@ -156,8 +160,8 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     get given() {
       return givenJobs(running().platform.store, running().kernel);
     },
-    as: (who) => caller(api.url, { 'X-API-Key': keysOf[who].key }),
-    get nobody() {
+    as: (who) => caller(api.url, { 'X-API-Key': identities[who].key }),
+    get anonymous() {
       return caller(api.url, {});
     },
     metrics: () => running().metrics(),
@@ -178,21 +182,25 @@ export function useApi(wanted: UseApiOptions = {}): Api {
   return api;
 }
 
-interface Told {
+interface Observers {
   defects: unknown[];
-  heard: Published[];
+  published: Published[];
   onStop: Boot<ApiEnv>['onStop'];
 }
 
 /** Does what `main.ts` does, with the files of the test, and checks every response against its declaration. */
-async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, onStop }: Told): Promise<Running> {
+async function start(
+  servers: Servers,
+  wanted: UseApiOptions,
+  { defects, published: heard, onStop }: Observers,
+): Promise<Running> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-api-'));
   copyFileSync(config('safety.yaml'), join(dir, 'safety.yaml'));
   const env = readEnv(apiEnv, {
     REDIS_URL: servers.redisUrl,
     NATS_URL: servers.natsUrl,
     GATEWAY_METRICS_ADDR: '127.0.0.1:0',
-    SVC_API_KEYS: JSON.stringify(Object.values(keysOf)),
+    SVC_API_KEYS: JSON.stringify(Object.values(identities)),
     TENANT_ID: 'acme',
     SVC_LICENSE_FILE: join(dir, 'license.json'),
     SVC_LICENSE_PUBLIC_KEY: signLicense.publicKey,

@@ -40,4 +40,4 @@ export function caller(url: string, identity: Headers): Calls {
 }
 
 /** Status and code of an error response. */
-export const told = ({ status, body }: HttpAnswer) => ({ status, code: body['code'] });
+export const statusAndCode = ({ status, body }: HttpAnswer) => ({ status, code: body['code'] });

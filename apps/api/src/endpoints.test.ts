@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { apiInfo } from './api-info';
 import { useApi } from './api.testing';
-import { keysOf } from './identities.testing';
+import { identities } from './identities.testing';
 import { routes } from './routes';
 
 const files = ['apps/api/src', 'libs/features']
@@ -48,11 +48,11 @@ describe('the endpoints and their handlers', () => {
 describe('every endpoint', () => {
   const api = useApi();
   const cases = endpointCases(endpoints, {
-    send: async ({ method, path, headers, body }) => api.nobody.send(method, path, body, headers),
-    able: () => ({ 'X-API-Key': keysOf.admin.key }),
+    send: async ({ method, path, headers, body }) => api.anonymous.send(method, path, body, headers),
+    able: () => ({ 'X-API-Key': identities.admin.key }),
     // A role that no route allows.
     unable: ({ access }) =>
-      access === 'public' || access.roles === 'any' ? undefined : { 'X-API-Key': keysOf.clerk.key },
+      access === 'public' || access.roles === 'any' ? undefined : { 'X-API-Key': identities.clerk.key },
     bodyLimit: ({ bodyLimit }) => api.options.bodyLimits[bodyLimit ?? 'json'],
   });
 
@@ -65,7 +65,7 @@ describe('every endpoint', () => {
   });
 
   it('401: a wrong key; 403: a tenant that the key does not cover', async () => {
-    const wrong = await api.nobody.get('/api/v1/jobs', { 'X-API-Key': 'no-key-of-ours' });
+    const wrong = await api.anonymous.get('/api/v1/jobs', { 'X-API-Key': 'no-key-of-ours' });
     const elsewhere = await api.as('admin').get('/api/v1/jobs', { 'X-Tenant-ID': 'globex' });
 
     expect(wrong).toMatchObject({ status: 401, body: { code: 'unauthorized' } });

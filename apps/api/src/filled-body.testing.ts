@@ -1,5 +1,5 @@
 import type Joi from 'joi';
-import { fieldsOf } from './fuzz/requests.testing';
+import { getFields } from './fuzz/requests.testing';
 
 /** Returns the text for a field such as `jobs.submit labels`. */
 export type Words = (place: string) => string;
@@ -15,13 +15,13 @@ const describe = (schema: Joi.Schema) => schema.describe() as Described;
 
 /** A body with a text in each free-text field; fields of other formats are omitted unless required. */
 export function filledBody(schema: Joi.ObjectSchema, words: Words, place: string): Record<string, unknown> {
-  const fields = fieldsOf(schema).map((field) => [field, filled(schema.extract(field), words, `${place} ${field}`)]);
+  const fields = getFields(schema).map((field) => [field, filled(schema.extract(field), words, `${place} ${field}`)]);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Record<string, unknown>;
 }
 
 /** Fields of any depth with formatted text, such as times, for which values cannot be generated. */
 export function fieldsOfAForm(schema: Joi.ObjectSchema, path: readonly string[] = []): string[] {
-  return fieldsOf(schema).flatMap((field) => {
+  return getFields(schema).flatMap((field) => {
     const inner = schema.extract(field);
     const { type, keys, flags } = describe(inner);
     const here = [...path, field];

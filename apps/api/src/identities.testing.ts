@@ -12,7 +12,7 @@ const key = (name: string, role: string, principal_id: string, more: object = {}
  * API keys of the tests, by caller. Names that begin with `other` belong to another tenant, whose admin is `other`; `boss`
  * is a second admin of the first tenant.
  */
-export const keysOf = {
+export const identities = {
   admin: key('admin', 'admin', 'ann'),
   boss: key('boss', 'admin', 'bob'),
   operator: key('operator', 'operator', 'ola'),
@@ -27,7 +27,7 @@ export const keysOf = {
   everywhere: key('everywhere', 'admin', 'eve', { allow_cross_tenant: true }),
 } as const;
 
-export type Who = keyof typeof keysOf;
+export type Who = keyof typeof identities;
 
 const pair = generateKeyPairSync('ed25519');
 

@@ -3,7 +3,7 @@ import { type Admission, admissionSettings, PicturedAdmission } from '@svc/admis
 import { startLoops } from '@svc/platform';
 import type { LoadRepository } from '@svc/store';
 
-const lookEveryMs = 500;
+const snapshotEveryMs = 500;
 
 /** Admission control with the limits of the environment and a snapshot of Redis at most half a second old. */
 export function openAdmission(
@@ -15,10 +15,12 @@ export function openAdmission(
     metrics.admissionRefused.inc({ limit });
     log.oncePer(`admission:${limit}`, 10_000).warn('requests rejected by admission control', { limit });
   });
-  const look = { name: 'admission', everyMs: lookEveryMs, atStart: true, run: () => admission.look() };
+  const snapshotLoop = { name: 'admission', everyMs: snapshotEveryMs, atStart: true, run: () => admission.look() };
   onStop(
     'admission',
-    startLoops([look], (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error })),
+    startLoops([snapshotLoop], (loop, error) =>
+      log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
+    ),
   );
   return admission;
 }

@@ -1,6 +1,6 @@
 import { endpoints, grants, resolvePermissions, type Access, type Endpoint } from '@svc/contract';
 import { roles, useApi } from './api.testing';
-import { keysOf, type Who } from './identities.testing';
+import { identities, type Who } from './identities.testing';
 
 describe('permissions', () => {
   const api = useApi();
@@ -21,7 +21,7 @@ describe('permissions', () => {
 
   it.each(guarded)('$method $path: without RBAC the roles of the route decide', async (endpoint: Endpoint) => {
     const { roles: named } = endpoint.access as Access; // the list contains no public routes
-    const outside = callers.filter((who) => named !== 'any' && !named.some((role) => role === keysOf[who].role));
+    const outside = callers.filter((who) => named !== 'any' && !named.some((role) => role === identities[who].role));
 
     expect(await refusedAll(endpoint)).toEqual(outside);
   });
@@ -29,7 +29,7 @@ describe('permissions', () => {
   it.each(guarded)('$method $path: with RBAC the permission decides, also for custom roles', async (endpoint: Endpoint) => {
     api.license('enterprise');
     const { permission } = endpoint.access as Access;
-    const holds = (who: Who) => !permission || grants(resolvePermissions(keysOf[who].role, roles), permission);
+    const holds = (who: Who) => !permission || grants(resolvePermissions(identities[who].role, roles), permission);
 
     expect(await refusedAll(endpoint)).toEqual(callers.filter((who) => !holds(who)));
   });

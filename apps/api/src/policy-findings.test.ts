@@ -13,7 +13,7 @@ describe('an invalid policy while the gateway runs', () => {
     expect(await api.store.config.replace(document, revision - 1)).toBe(true);
   };
   const policy = async (who: 'admin' | 'viewer') => (await api.as(who).get('/api/v1/status')).body['policy'];
-  const told = async () =>
+  const getAlerts = async () =>
     (await api.published())
       .filter(({ subject }) => subject === 'sys.alert')
       .map(({ bytes }) => Buffer.from(bytes).toString());
@@ -35,12 +35,14 @@ describe('an invalid policy while the gateway runs', () => {
       }),
     );
     expect(await policy('viewer')).toBeUndefined();
-    await eventually(async () => expect(await told()).toEqual([expect.stringContaining('the last good one stays')]));
+    await eventually(async () =>
+      expect(await getAlerts()).toEqual([expect.stringContaining('the last good one stays')]),
+    );
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic: 'job.default' })).status).toBe(403);
-    expect((await api.nobody.get('/readyz')).status).toBe(200);
+    expect((await api.anonymous.get('/readyz')).status).toBe(200);
 
     await bundles(rule('second'));
     await eventually(async () => expect(await policy('admin')).toEqual({ ok: true, findings: [] }));
-    await eventually(async () => expect((await told()).at(-1)).toContain('is good again'));
+    await eventually(async () => expect((await getAlerts()).at(-1)).toContain('is good again'));
   });
 });

@@ -2,7 +2,7 @@ import { openSessions, sha256, type Sessions } from '@svc/identity';
 import { keys } from '@svc/store';
 import { useApi } from './api.testing';
 import { send } from './fuzz/wire-client.testing';
-import { keysOf } from './identities.testing';
+import { identities } from './identities.testing';
 
 describe('a session cookie at the API', () => {
   const api = useApi();
@@ -12,7 +12,7 @@ describe('a session cookie at the API', () => {
     sessions = openSessions(api.store.redis, { keyOf, ttlSec: 600, nowMs: () => Date.now() });
   });
   const getCookie = async (who: 'admin' | 'other') => {
-    const { token } = await sessions.create({ keyDigest: sha256(keysOf[who].key), tenant: keysOf[who].tenant });
+    const { token } = await sessions.create({ keyDigest: sha256(identities[who].key), tenant: identities[who].tenant });
     return `svc_session=${token}`;
   };
   /** A request that a page of another site makes the browser send. */
@@ -25,7 +25,7 @@ describe('a session cookie at the API', () => {
 
   it('403: an ignored credential does not bypass the cross-site check', async () => {
     const Cookie = await getCookie('admin');
-    const beside: Record<string, string>[] = [
+    const ignoredHeaders: Record<string, string>[] = [
       {},
       { Authorization: 'Basic eDp5' },
       { Authorization: 'Bearer' },
@@ -34,7 +34,7 @@ describe('a session cookie at the API', () => {
       { 'X-API-Key': "'" },
     ];
 
-    for (const headers of beside) {
+    for (const headers of ignoredHeaders) {
       expect([headers, await submit({ Cookie, ...headers })]).toEqual([headers, forged]);
     }
   });
@@ -42,7 +42,7 @@ describe('a session cookie at the API', () => {
   it('200: a key takes precedence over the cookie, and own pages may use the cookie', async () => {
     const Cookie = await getCookie('admin');
 
-    expect((await submit({ Cookie, 'X-API-Key': keysOf.user.key })).status).toBe(200);
+    expect((await submit({ Cookie, 'X-API-Key': identities.user.key })).status).toBe(200);
     expect((await submit({ Cookie, 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
   });
 

@@ -22,7 +22,7 @@ describe('problems of the store', () => {
     );
     expect(await findings('viewer')).toBeUndefined();
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'hello' })).status).toBe(200);
-    expect((await api.nobody.get('/readyz')).status).toBe(200);
+    expect((await api.anonymous.get('/readyz')).status).toBe(200);
 
     await redis.call('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
   });

@@ -1,6 +1,6 @@
 import { breakSaving, eventually } from '@svc/testing';
 import { useApi } from './api.testing';
-import { told, type HttpAnswer } from './caller.testing';
+import { statusAndCode, type HttpAnswer } from './caller.testing';
 
 const retryAfterSec = ({ headers }: HttpAnswer) => Number(headers['retry-after']);
 const unavailable = { status: 503, code: 'store_unavailable' };
@@ -10,11 +10,11 @@ describe('a Redis that rejects writes', () => {
   const api = useApi({ env: { SVC_ADMISSION_MEMORY_PERCENT: '0' } });
   const set = (name: string, value: string) => api.store.redis.call('CONFIG', 'SET', name, value);
   const submit = () => api.as('user').post('/api/v1/jobs', { prompt: 'hello' });
-  const ready = async () => (await api.nobody.get('/readyz')).body['checks'];
+  const ready = async () => (await api.anonymous.get('/readyz')).body['checks'];
 
   async function expectRefusal(why: RegExp): Promise<void> {
     const answer = await submit();
-    expect(told(answer)).toEqual(unavailable);
+    expect(statusAndCode(answer)).toEqual(unavailable);
     expect(retryAfterSec(answer)).toBeGreaterThanOrEqual(1);
     expect(JSON.stringify(answer.body)).not.toMatch(/OOM|MISCONF|NOREPLICAS|maxmemory/);
     expect(await ready()).toEqual({ redis: expect.stringMatching(why), nats: 'ok' });
@@ -35,10 +35,10 @@ describe('a Redis that rejects writes', () => {
 
   it('503: it cannot save to its disk', async () => {
     await set('save', '3600 1000000');
-    const mend = await breakSaving(api.store.redis);
+    const restoreSaving = await breakSaving(api.store.redis);
     await expectRefusal(/^refuses writes: it cannot save to its disk, since \d{4}-/);
 
-    await mend();
+    await restoreSaving();
     await set('save', '');
     await expectRecovery();
   });
@@ -47,7 +47,7 @@ describe('a Redis that rejects writes', () => {
     await set('min-replicas-to-write', '1');
 
     const answer = await submit();
-    expect(told(answer)).toEqual(unavailable);
+    expect(statusAndCode(answer)).toEqual(unavailable);
     expect(retryAfterSec(answer)).toBeGreaterThanOrEqual(1);
     expect((await api.as('user').get('/api/v1/jobs')).status).toBe(200);
 
@@ -76,10 +76,10 @@ describe('a Redis or NATS that hangs', () => {
 
     const answers = await Promise.all([submit(), api.as('user').get(`/api/v1/jobs/${id}`), submit()]);
     for (const answer of answers) {
-      expect(told(answer)).toEqual(unavailable);
+      expect(statusAndCode(answer)).toEqual(unavailable);
       expect(retryAfterSec(answer)).toBeGreaterThanOrEqual(1);
     }
-    const { status, body } = await api.nobody.get('/readyz');
+    const { status, body } = await api.anonymous.get('/readyz');
     expect({ status, checks: body['checks'] }).toEqual({
       status: 503,
       checks: { redis: expect.stringMatching(/since \d{4}-/), nats: 'ok' },
@@ -87,7 +87,7 @@ describe('a Redis or NATS that hangs', () => {
 
     goOn();
     await eventually(async () => expect((await submit()).status).toBe(200));
-    await eventually(async () => expect((await api.nobody.get('/readyz')).status).toBe(200));
+    await eventually(async () => expect((await api.anonymous.get('/readyz')).status).toBe(200));
   });
 
   it('200: while NATS hangs, jobs are accepted and cancelled, /readyz reports it with its start, and events follow after it recovers', async () => {
@@ -96,7 +96,7 @@ describe('a Redis or NATS that hangs', () => {
     const { status, body } = await submit();
     expect(status).toBe(200);
     const id = String(body['job_id']);
-    const ready = await api.nobody.get('/readyz');
+    const ready = await api.anonymous.get('/readyz');
     expect({ status: ready.status, checks: ready.body['checks'] }).toEqual({
       status: 503,
       checks: { redis: 'ok', nats: expect.stringMatching(/^no answer within \d+ ms, since \d{4}-/) },
@@ -104,7 +104,7 @@ describe('a Redis or NATS that hangs', () => {
     expect((await api.as('admin').post(`/api/v1/jobs/${id}/cancel`)).status).toBe(200);
 
     goOn();
-    await eventually(async () => expect((await api.nobody.get('/readyz')).status).toBe(200));
+    await eventually(async () => expect((await api.anonymous.get('/readyz')).status).toBe(200));
     await eventually(async () => expect(await api.packets()).toContain('sys.job.cancel'));
   });
 });

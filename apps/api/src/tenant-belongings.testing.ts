@@ -88,7 +88,7 @@ function withheld(id: string, words: Words) {
     ...{ decision: 'QUARANTINE', rule_id: words(`${id} rule`), reason: words(`${id} reason`), findings: [] },
     ...{ policy_snapshot: 's', phase: 'async', checked_at: 1, check_duration_ms: 1, original_ptr: `redis://res:${id}` },
   };
-  const result = { said: words(id) };
+  const result = { reply: words(id) };
   return { id, state: 'OUTPUT_QUARANTINED', result, fields: { output_safety } } satisfies GivenJob;
 }
 
@@ -126,7 +126,7 @@ async function plantJobs(api: Api, words: Words, { team, trace, worker }: Pick<B
   const remedy = { id: `remedy-of-${team}`, title: words('remedy title'), summary: words('remedy summary') };
   return {
     held: await api.given.job({ ...secret, state: 'APPROVAL_REQUIRED', safety: { reason: words('hold reason') } }),
-    done: await api.given.job({ ...secret, state: 'SUCCEEDED', result: { said: words('job result') } }),
+    done: await api.given.job({ ...secret, state: 'SUCCEEDED', result: { reply: words('job result') } }),
     failed: await api.given.job({ ...secret, state: 'FAILED', error: words('job error') }),
     denied: await api.given.job({ ...secret, state: 'DENIED', safety: { remediations: [remedy] } }),
     quarantined: await api.given.job({ ...secret, ...withheld('withheld', words) }),

@@ -9,7 +9,7 @@ import { mountAdmin } from './admin/mount-admin';
 import { useApi } from './api.testing';
 import { leaks } from './fuzz/canaries.testing';
 import { startGrpcServer, type ApiGrpcServer } from './grpc/server';
-import { keysOf, type Who } from './identities.testing';
+import { identities, type Who } from './identities.testing';
 import { plantBelongings, type Planted } from './tenant-belongings.testing';
 import { walked } from './tenant-requests.testing';
 
@@ -59,14 +59,14 @@ describe('another tenant, on surfaces other than REST', () => {
       const method = serviceDefinition(grpcServices.gateway)[name];
       if (!method) throw new Error(`no method ${name}`);
       const metadata = new Metadata();
-      metadata.set('x-api-key', keysOf[who].key);
+      metadata.set('x-api-key', identities[who].key);
       const { path, requestSerialize, responseDeserialize } = method;
       const deadline = Date.now() + 10_000;
       const options = [path, requestSerialize, responseDeserialize, request, metadata, { deadline }] as const;
       const stream = client.makeServerStreamRequest(...options);
-      const heard: unknown[] = [];
-      const end = (error?: Error) => resolve(JSON.stringify([heard, error, error?.message]));
-      stream.on('data', (message) => heard.push(message));
+      const messages: unknown[] = [];
+      const end = (error?: Error) => resolve(JSON.stringify([messages, error, error?.message]));
+      stream.on('data', (message) => messages.push(message));
       stream.on('end', () => end());
       stream.on('error', end);
     });
@@ -95,7 +95,7 @@ describe('another tenant, on surfaces other than REST', () => {
     const planted = await plantBelongings(api);
     const root = `http://127.0.0.1:${pages.port}`;
     const read = async (path: string, who: Who) => {
-      const answer = await fetch(root + path, { headers: { 'X-API-Key': keysOf[who].key }, redirect: 'manual' });
+      const answer = await fetch(root + path, { headers: { 'X-API-Key': identities[who].key }, redirect: 'manual' });
       return `${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`;
     };
     const list = JSON.parse((await read('/admin/queues/api/queues', 'everywhere')).replace(/^[^{]*/, '')) as {

@@ -33,13 +33,13 @@ describe('another tenant', () => {
   // Every feature is licensed, so that permissions alone decide.
   beforeEach(() => api.license('enterprise'));
 
-  /** Calls an endpoint with every record of the tenant that it can name, and with the caller's own texts. */
+  /** Calls an endpoint with every record id of the tenant that fits it, and with texts of the caller. */
   async function callWith(endpoint: Endpoint, planted: Planted, who: Who | undefined) {
     const own = canaries();
     const key = planted.canaries.find(({ place }) => place === 'jobs.submit idempotency_key')?.text ?? '';
     const words = (place: string) =>
       place.endsWith('idempotency_key') ? key : own.of(place).replace('Canary', 'Finch');
-    const as = who ? api.as(who) : api.nobody;
+    const as = who ? api.as(who) : api.anonymous;
     const calls = [];
     for (const target of buildTargets(endpoint, planted)) {
       const body = bodyFor(endpoint, words, 'globex', planted);
@@ -49,13 +49,13 @@ describe('another tenant', () => {
     return calls;
   }
 
-  // Explanations tell the time, and the installation's records are no tenant's.
+  // Explanations contain the time, and records of the installation belong to no tenant.
   const lasting = table.filter(
     ({ method, path, access, owner }) =>
       method === 'get' && access !== 'public' && !owner && !path.endsWith('/explain'),
   );
 
-  /** All that the tenant itself reads, but for the times of the answers. */
+  /** Every response that the tenant itself reads, without response times. */
   async function readAll(planted: Planted): Promise<string[]> {
     const answers: string[] = [];
     for (const target of lasting.flatMap((one) => buildTargets(one, planted))) {
@@ -66,25 +66,25 @@ describe('another tenant', () => {
     return answers;
   }
 
-  /** Texts and ids of the tenant; but those that the caller sent itself, which an answer may repeat. */
-  const secretsOf = (planted: Planted, sent: string) => {
+  /** Texts and ids of the tenant, without those the caller sent itself, which a response may repeat. */
+  const getSecrets = (planted: Planted, sent: string) => {
     const { held, done, failed, denied, quarantined, submitted, artifact, schedule, run, again } = planted;
     const ids = { held, done, failed, denied, quarantined, submitted, artifact, schedule, run, again };
     const all = [...planted.canaries, ...Object.entries(ids).map(([name, text]) => ({ place: `id of ${name}`, text }))];
     return all.filter(({ text }) => !sent.includes(text));
   };
 
-  it('reads no text and no id of the tenant in any answer, whatever the role', async () => {
+  it('reads no text and no id of the tenant in any response, in any role', async () => {
     const planted = await plantBelongings(api);
     const found: string[] = [];
-    let said = '';
+    let sentSoFar = '';
 
     for (const who of [...others, undefined]) {
       for (const endpoint of table) {
         for (const { sent, target, answer } of await callWith(endpoint, planted, who)) {
-          said += sent;
-          const where = `${endpoint.method} ${target} as ${who ?? 'nobody'}: ${answer.status}`;
-          found.push(...leaks(where, JSON.stringify(answer), secretsOf(planted, said)));
+          sentSoFar += sent;
+          const where = `${endpoint.method} ${target} as ${who ?? 'anonymous'}: ${answer.status}`;
+          found.push(...leaks(where, JSON.stringify(answer), getSecrets(planted, sentSoFar)));
           if (answer.status >= 500 || answer.status === 429) found.push(where);
         }
       }
@@ -108,7 +108,7 @@ describe('another tenant', () => {
     expect(await api.packets()).toEqual(packets);
   });
 
-  it('is told what the endpoint declares', async () => {
+  it('gets the response that the endpoint declares', async () => {
     const planted = await plantBelongings(api);
 
     for (const endpoint of table.filter(({ otherTenant }) => otherTenant)) {
@@ -119,7 +119,7 @@ describe('another tenant', () => {
     }
   });
 
-  it('has every kind of record beside it: each endpoint with a body stores the tenant’s, or is the installation’s', async () => {
+  it('the walk covers every kind of record: each endpoint with a body stores one of the tenant, or belongs to the installation', async () => {
     const planted = await plantBelongings(api);
 
     for (const endpoint of table.filter(({ body, id }) => body && !planted.through.has(id))) {
@@ -158,7 +158,7 @@ describe('another tenant', () => {
     }
   });
 
-  it('declares for every endpoint that names a record what others are told, or that it is the installation’s', () => {
+  it('every endpoint that names a record declares its response to other tenants, or that it belongs to the installation', () => {
     const named = table.filter(({ path }) => path.includes(':'));
 
     expect(named.filter(({ otherTenant, owner }) => !otherTenant && !owner).map(({ id }) => id)).toEqual([]);
@@ -177,7 +177,7 @@ describe('another tenant', () => {
 
     expect(detail.body).toMatchObject({
       labels: { [text('job label key')]: text('job label') },
-      result: { said: text('job result') },
+      result: { reply: text('job result') },
     });
     expect(JSON.stringify(letters.body)).toContain(failed);
     const content = Buffer.from(String(stored.body['content_base64']), 'base64').toString();

@@ -19,9 +19,9 @@ describe('SVC_TRUSTED_PROXIES names the peer', () => {
   const api = useApi({ env: { SVC_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }, mount });
 
   it('REST: guesses and unknown paths count against the address that the proxy saw', async () => {
-    await api.nobody.get('/api/v1/jobs', { 'X-Forwarded-For': forwarded });
-    await api.nobody.get('/nothing', { 'X-Forwarded-For': `${forwarded}, 10.1.2.3` });
-    await api.nobody.get('/nothing', { 'X-Forwarded-For': '2001:db8::1' });
+    await api.anonymous.get('/api/v1/jobs', { 'X-Forwarded-For': forwarded });
+    await api.anonymous.get('/nothing', { 'X-Forwarded-For': `${forwarded}, 10.1.2.3` });
+    await api.anonymous.get('/nothing', { 'X-Forwarded-For': '2001:db8::1' });
 
     expect(counted).toEqual(['ip:198.51.100.4', 'public:198.51.100.4', 'public:2001:db8:0:0::/64']);
   });
@@ -58,7 +58,7 @@ describe('SVC_TRUSTED_PROXIES is not set', () => {
   const api = useApi({ mount });
 
   it('the peer counts, whatever it says', async () => {
-    await api.nobody.get('/api/v1/jobs', { 'X-Forwarded-For': forwarded });
+    await api.anonymous.get('/api/v1/jobs', { 'X-Forwarded-For': forwarded });
 
     expect(counted).toEqual(['ip:127.0.0.1']);
   });

@@ -82,13 +82,13 @@ describe('arbitrary input to the kernel', () => {
   });
 
   const ask = (method: string, bytes: Uint8Array) =>
-    new Promise<{ code: status; told: string }>((resolve) => {
+    new Promise<{ code: status; details: string }>((resolve) => {
       client.makeUnaryRequest<Uint8Array, Buffer>(
         `/${method}`,
         (sent) => Buffer.from(sent),
         (answer) => answer,
         bytes,
-        (error) => resolve({ code: error?.code ?? status.OK, told: error?.details ?? '' }),
+        (error) => resolve({ code: error?.code ?? status.OK, details: error?.details ?? '' }),
       );
     });
   const messages = (type: string) => {
@@ -99,10 +99,10 @@ describe('arbitrary input to the kernel', () => {
   it.each(methods)('%s responds or rejects with a message, for any request message', async (method, type) => {
     await fc.assert(
       fc.asyncProperty(messages(type), async (bytes) => {
-        const { code, told } = await ask(method, bytes);
+        const { code, details } = await ask(method, bytes);
 
         expect([status.OK, status.INVALID_ARGUMENT]).toContain(code);
-        if (code !== status.OK) expect(told).not.toBe('');
+        if (code !== status.OK) expect(details).not.toBe('');
       }),
       fuzzed(60),
     );
@@ -113,10 +113,10 @@ describe('arbitrary input to the kernel', () => {
 
     await fc.assert(
       fc.asyncProperty(bytes, async (given) => {
-        const { code, told } = await ask(method, given);
+        const { code, details } = await ask(method, given);
 
         // The library reports undecodable messages as INTERNAL; our own code must never do so.
-        if (code === status.INTERNAL) expect(told).toMatch(/^Error deserializing request/);
+        if (code === status.INTERNAL) expect(details).toMatch(/^Error deserializing request/);
         else expect([status.OK, status.INVALID_ARGUMENT]).toContain(code);
       }),
       fuzzed(60),

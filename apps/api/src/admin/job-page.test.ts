@@ -109,7 +109,7 @@ describe('GET /admin/jobs/:id', () => {
     expect((await open('theirs', apiKeys.everywhere)).status).toBe(200);
   });
 
-  it.each(['nobody', 'x'.repeat(2_000)])('404: no such job', async (id) => {
+  it.each(['none', 'x'.repeat(2_000)])('404: no such job', async (id) => {
     const page = await open(id);
 
     expect([page.status, page.type]).toEqual([404, 'text/html']);

@@ -30,7 +30,7 @@ const documents: readonly [string, string][] = [
   ['a key that is there twice', 'version: "1"\nversion: "2"\n'],
   ['a rule that says twice what it decides', 'rules: [{id: a, decision: deny, decision: allow}]\n'],
   ['400 kB of one key', `${times('x', 400_000)}: 1\n`],
-  ['50,000 keys that nobody knows', Array.from({ length: 50_000 }, (_, i) => `k${i}: 1\n`).join('')],
+  ['50,000 unknown keys', Array.from({ length: 50_000 }, (_, i) => `k${i}: 1\n`).join('')],
   ['50,000 mistakes, each with its place', `rules:\n${times('  - {}\n', 350_000)}`],
   ['many documents in one', times('---\nversion: "1"\n', 350_000)],
   ['400 kB of blanks', times(' ', 400_000) + 'x'],
@@ -51,7 +51,7 @@ const bodies: readonly [string, string | Uint8Array, Readonly<Record<string, str
   ['a key that reaches a prototype', '{"prompt":"x","context":{"__proto__":{"a":1}}}'],
   ['a gigabyte, packed', gzipSync(Buffer.alloc(64 * MiB)), { 'Content-Encoding': 'gzip' }],
   ['what says it is packed and is not', '{"prompt":"x"}', { 'Content-Encoding': 'gzip' }],
-  ['what is packed as nobody does', '{"prompt":"x"}', { 'Content-Encoding': 'br' }],
+  ['an unsupported content encoding', '{"prompt":"x"}', { 'Content-Encoding': 'br' }],
 ];
 
 describe('input that expands when it is parsed', () => {

@@ -4,7 +4,7 @@ import { createWorker } from '@svc/worker-sdk';
 import { connect, type NatsConnection } from 'nats';
 import { caller, type HttpAnswer } from '../caller.testing';
 import { canaries, leaks } from './canaries.testing';
-import { fieldsOf } from './requests.testing';
+import { getFields } from './requests.testing';
 import { closeConnections, exchange, send } from './wire-client.testing';
 
 jest.setTimeout(60_000);
@@ -14,7 +14,7 @@ const content = /^(job|worker|body|query|path|header (idempotency|traceparent|re
 /** Intended places of a text, besides responses to its own tenant. Any other place is a leak. */
 const allowed: readonly { where: RegExp; place: RegExp; why: string }[] = [
   { where: /^log$/, place: /^header request$/, why: 'a caller finds its requests in the log by the id it gave them' },
-  { where: /^bus worker\.|^bus job\./, place: content, why: 'a worker is told its job' },
+  { where: /^bus worker\.|^bus job\./, place: content, why: 'a worker receives its job' },
   {
     where: /^bus sys\.job\.(result|progress|dlq)$|^bus sys\.heartbeat$/,
     place: /^worker/,
@@ -26,14 +26,14 @@ describe('canary secrets', () => {
   const servers = useServers({ streams: 'purge' });
   const secret = canaries();
   const keys = { admin: secret.of('env admin key'), other: secret.of('env other key') };
-  const heard: { subject: string; bytes: Uint8Array }[] = [];
+  const packets: { subject: string; bytes: Uint8Array }[] = [];
   let services: RunningService[] = [];
   let bus: NatsConnection;
   let api: RunningService;
 
   beforeAll(async () => {
     bus = await connect({ servers: servers.natsUrl });
-    bus.subscribe('>', { callback: (_, { subject, data }) => void heard.push({ subject, bytes: data }) });
+    bus.subscribe('>', { callback: (_, { subject, data }) => void packets.push({ subject, bytes: data }) });
     const env = {
       SVC_API_KEYS: JSON.stringify([
         { key: keys.admin, tenant: 'acme', role: 'admin', principal_id: 'ann' },
@@ -57,7 +57,7 @@ describe('canary secrets', () => {
 
   /** Leaks of the canaries stored so far; expected to be empty. */
   async function found(): Promise<string[]> {
-    const places: [string, string | Uint8Array][] = heard.map(({ subject, bytes }) => [`bus ${subject}`, bytes]);
+    const places: [string, string | Uint8Array][] = packets.map(({ subject, bytes }) => [`bus ${subject}`, bytes]);
     for (const service of services) {
       places.push(['log', service.output()], ['metrics', await service.metrics()]);
     }
@@ -89,7 +89,7 @@ describe('canary secrets', () => {
       { Authorization: secret.of('header bare authorization') },
       { Cookie: `svc_session=${secret.of('cookie session')}` },
       { 'X-API-Key': keys.admin, 'X-Tenant-ID': secret.of('header tenant') },
-      { 'X-API-Key': keys.admin, Authorization: `Bearer ${secret.of('header bearer beside a key')}` },
+      { 'X-API-Key': keys.admin, Authorization: `Bearer ${secret.of('header bearer with a key')}` },
       { 'X-API-Key': keys.admin, 'X-Principal-ID': secret.of('header principal') },
     ];
 
@@ -117,7 +117,7 @@ describe('canary secrets', () => {
           what: `path ${name}`,
           target: path.replace(name, secret.of('path parameter')).replace(/:\w+/g, 'x'),
         })),
-        ...[...fieldsOf(query), 'access_token'].map((name) => ({
+        ...[...getFields(query), 'access_token'].map((name) => ({
           what: `query ${name}`,
           target: `${path.replace(/:\w+/g, 'x')}?${name}=${secret.of('query')}`,
         })),
@@ -128,7 +128,7 @@ describe('canary secrets', () => {
           text: '{}',
         })),
       ];
-      for (const field of fieldsOf(body)) {
+      for (const field of getFields(body)) {
         for (const value of [
           secret.of('body text'),
           [secret.of('body list')],
@@ -172,7 +172,7 @@ describe('canary secrets', () => {
         'job.demo.*': ({ topic, progress }) => {
           progress(5, secret.of('worker progress'));
           if (topic === 'job.demo.archive') throw new Error(secret.of('worker error'));
-          return { said: secret.of('worker result') };
+          return { reply: secret.of('worker result') };
         },
       },
     });
@@ -213,7 +213,7 @@ describe('canary secrets', () => {
 
   it('in rejected packets appear in no log, metric or alert', async () => {
     const head = { trace_id: '', sender_id: 'x', nowUs: 1, auth_token: secret.of('worker token') };
-    const alerts = () => heard.filter(({ subject }) => subject === subjects.alert.name).length;
+    const alerts = () => packets.filter(({ subject }) => subject === subjects.alert.name).length;
     const before = alerts();
 
     const stray = jobProgressPacket(head, { message: secret.of('worker words in the wrong place') });
@@ -226,7 +226,7 @@ describe('canary secrets', () => {
   });
 
   it('are searched for in places that are not empty', async () => {
-    expect(heard.length).toBeGreaterThan(5);
+    expect(packets.length).toBeGreaterThan(5);
     for (const service of services) {
       expect(service.output()).toMatch(/DEBUG|"debug"/);
       expect(await service.metrics()).toContain('svc_');

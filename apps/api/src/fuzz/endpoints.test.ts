@@ -2,7 +2,7 @@ import { endpoints, type Endpoint } from '@svc/contract';
 import { fuzzed, fuzzTimeoutMs } from '@svc/testing';
 import fc from 'fast-check';
 import { useApi } from '../api.testing';
-import { keysOf } from '../identities.testing';
+import { identities } from '../identities.testing';
 import { documentedCodes, encoded, hostileRequest, surfaceCodes } from './requests.testing';
 import { closeConnections, send, type WireAnswer, type WireRequest } from './wire-client.testing';
 
@@ -21,13 +21,13 @@ describe('arbitrary requests', () => {
       ARTIFACT_MAX_BYTES: String(limitBytes),
     },
   });
-  const caller = { 'X-API-Key': keysOf.boss.key };
+  const caller = { 'X-API-Key': identities.boss.key };
   const ask = (request: WireRequest) => send(api.url, { ...request, headers: { ...caller, ...request.headers } });
 
   // A tenant within its limits.
   afterEach(async () => {
     expect(api.defects).toEqual([]);
-    expect((await api.nobody.get('/readyz')).status).toBe(200);
+    expect((await api.anonymous.get('/readyz')).status).toBe(200);
     const { status, body } = await api.as('other').post('/api/v1/jobs', { prompt: 'x', topic: 'job.demo.echo' });
     expect(status).toBe(200);
     expect((await api.as('other').get(`/api/v1/jobs/${String(body['job_id'])}`)).status).toBe(200);
@@ -108,8 +108,8 @@ function expectDocumented(
   expect(headers['x-request-id']).toMatch(/./);
   expect(status).toBeLessThan(500);
   if (status === endpoint.answer.status || endpoint.otherAnswers?.[status]) return;
-  const told = JSON.parse(text) as Record<string, unknown>;
-  expect(told).toMatchObject({ error: expect.stringMatching(/./), status });
+  const error = JSON.parse(text) as Record<string, unknown>;
+  expect(error).toMatchObject({ error: expect.stringMatching(/./), status });
   const known = [...(codes.get(status) ?? []), ...(status === 404 || status === 405 ? surfaceCodes : [])];
-  expect([...known]).toContain(told['code']);
+  expect([...known]).toContain(error['code']);
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { Root } from 'protobufjs';
 import { useApi } from '../api.testing';
 import { startGrpcServer, type ApiGrpcServer } from '../grpc/server';
-import { keysOf } from '../identities.testing';
+import { identities } from '../identities.testing';
 import { documentedCodes } from './requests.testing';
 
 jest.setTimeout(fuzzTimeoutMs());
@@ -30,7 +30,7 @@ const ours = new Set<number>([
 
 interface Answer {
   code: status;
-  told: string;
+  details: string;
   errorCode: string | undefined;
 }
 
@@ -57,7 +57,7 @@ describe('arbitrary gRPC calls', () => {
   const ask = (method: string, bytes: Uint8Array, more: Readonly<Record<string, string>> = {}) =>
     new Promise<Answer>((resolve) => {
       const metadata = new Metadata();
-      metadata.set('x-api-key', keysOf.boss.key);
+      metadata.set('x-api-key', identities.boss.key);
       for (const [name, value] of Object.entries(more)) metadata.set(name, value);
       client.makeUnaryRequest<Uint8Array, Buffer>(
         `/${grpcServices.gateway}/${method}`,
@@ -67,7 +67,7 @@ describe('arbitrary gRPC calls', () => {
         metadata,
         (error) => {
           const [errorCode] = error?.metadata?.get('svc-error-code') ?? [];
-          resolve({ code: error?.code ?? status.OK, told: error?.details ?? '', errorCode: errorCode?.toString() });
+          resolve({ code: error?.code ?? status.OK, details: error?.details ?? '', errorCode: errorCode?.toString() });
         },
       );
     });
@@ -97,7 +97,7 @@ describe('arbitrary gRPC calls', () => {
         expect(ours.has(answer.code)).toBe(false);
         if (answer.code === status.OK) return;
         expect([...codes]).toContain(answer.errorCode);
-        expect(answer.told).not.toBe('');
+        expect(answer.details).not.toBe('');
       }),
       fuzzed(150),
     );
@@ -115,7 +115,7 @@ describe('arbitrary gRPC calls', () => {
         const answer = await ask(method, given);
 
         // The library reports undecodable messages as INTERNAL; our own code must never do so.
-        if (ours.has(answer.code)) expect(answer.told).toMatch(/^Error deserializing request/);
+        if (ours.has(answer.code)) expect(answer.details).toMatch(/^Error deserializing request/);
       }),
       fuzzed(80),
     );
@@ -150,7 +150,7 @@ describe('arbitrary gRPC calls', () => {
     const packing = { 'grpc.default_compression_algorithm': 2 } as const; // gzip
     const packer = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure(), packing);
     const metadata = new Metadata();
-    metadata.set('x-api-key', keysOf.boss.key);
+    metadata.set('x-api-key', identities.boss.key);
 
     const code = await new Promise((resolve) => {
       const path = `/${grpcServices.gateway}/GetJobStatus`;

@@ -25,7 +25,7 @@ describe('a policy of adversarial patterns', () => {
     let isDone = false;
     const others = (async () => {
       while (!isDone) {
-        expect((await api.nobody.get('/readyz')).status).toBe(200);
+        expect((await api.anonymous.get('/readyz')).status).toBe(200);
         served += 1;
       }
     })();
@@ -42,7 +42,7 @@ describe('a policy of adversarial patterns', () => {
     expect(answers.map(({ body }) => body['reason'])).toContain('the content scan did not end in its time');
     expect(served).toBeGreaterThan(0);
     // None of them keeps running after the next policy is loaded.
-    await api.policy(policy(['never-said']));
+    await api.policy(policy(['never-used']));
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'hello' })).status).toBe(200);
   }, 30_000);
 });

@@ -1,8 +1,8 @@
 import { useApi } from '../api.testing';
-import { keysOf } from '../identities.testing';
+import { identities } from '../identities.testing';
 import { begin, exchange } from './wire-client.testing';
 
-const key = `X-API-Key: ${keysOf.boss.key}\r\n`;
+const key = `X-API-Key: ${identities.boss.key}\r\n`;
 const head = `POST /api/v1/jobs HTTP/1.1\r\nHost: a\r\n${key}`;
 const get = `GET /api/v1/jobs HTTP/1.1\r\nHost: a\r\n${key}`;
 /** A smuggled request, which gets a response if the service splits the first one differently than its sender. */
@@ -20,7 +20,7 @@ describe('malformed HTTP requests', () => {
     ['a negative length', `${head}Content-Length: -2\r\n\r\n{}`],
     ['a length with a sign', `${head}Content-Length: +2\r\n\r\n{}`],
     ['a length beyond all', `${head}Content-Length: 99999999999999999999\r\n\r\n{}`],
-    ['an encoding nobody knows', `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['an unknown encoding', `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
     ['an encoding after chunks', `${head}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
     ['a chunk size that is none', `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
     ['a chunk longer than it says', `${head}Transfer-Encoding: chunked\r\n\r\n1\r\n{}{}\r\n0\r\n\r\n`],
@@ -37,8 +37,8 @@ describe('malformed HTTP requests', () => {
     ['TRACE', `TRACE / HTTP/1.1\r\nHost: a\r\n${key}\r\n`],
     ['TRACE of a known path', `TRACE /api/v1/jobs HTTP/1.1\r\nHost: a\r\n${key}\r\n`],
     ['CONNECT', `CONNECT example.org:443 HTTP/1.1\r\nHost: a\r\n\r\n`],
-    ['a method nobody knows', `BREW /api/v1/jobs HTTP/1.1\r\nHost: a\r\n\r\n`],
-    ['a version nobody speaks', `GET /api/v1/jobs HTTP/9.9\r\nHost: a\r\n\r\n`],
+    ['an unknown method', `BREW /api/v1/jobs HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['an unknown version', `GET /api/v1/jobs HTTP/9.9\r\nHost: a\r\n\r\n`],
     ['the preface of HTTP/2', `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`],
     ['a TLS greeting', Buffer.from('160301020001000001fc0303', 'hex')],
     ['noise', Buffer.from(Array.from({ length: 200 }, (_, i) => (i * 37) % 256))],

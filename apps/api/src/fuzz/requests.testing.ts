@@ -17,7 +17,7 @@ interface Described {
 }
 
 const describe = (schema: Joi.Schema | undefined): Described => (schema?.describe() ?? {}) as Described;
-export const fieldsOf = (schema: Joi.Schema | undefined): string[] => Object.keys(describe(schema).keys ?? {});
+export const getFields = (schema: Joi.Schema | undefined): string[] => Object.keys(describe(schema).keys ?? {});
 
 /** Values that at least one field accepts, tried on each. */
 const words = ['x', 'hello', 'job.default', 'job.demo.echo', 'acme', 'human', 'chat', 'batch', 'mem:x', 'short', '1', '2026-11-21T00:00:00Z', 'aGVsbG8=']; // prettier-ignore
@@ -59,16 +59,16 @@ function hostileValue(schema: Joi.Schema): fc.Arbitrary<unknown> {
 
 /** A body of valid fields, with some missing and a few invalid. */
 function hostileBody(schema: Joi.ObjectSchema): fc.Arbitrary<Record<string, unknown>> {
-  const fields = fieldsOf(schema);
+  const fields = getFields(schema);
   const valid = Object.fromEntries(fields.map((field) => [field, validValue(schema.extract(field))]));
   const replaced = fc
     .constantFrom(...fields)
     .chain((field) => hostileValue(schema.extract(field)).map((value) => ({ [field]: value })));
-  const strangers = fc.dictionary(hostileText, hostileJson, { maxKeys: 2 });
+  const unknownFields = fc.dictionary(hostileText, hostileJson, { maxKeys: 2 });
   return fc
     .tuple(
       fc.record(valid, { requiredKeys: fields.filter((field) => field === 'prompt') }),
-      fc.array(fc.oneof({ weight: 4, arbitrary: replaced }, strangers), { maxLength: 2 }),
+      fc.array(fc.oneof({ weight: 4, arbitrary: replaced }, unknownFields), { maxLength: 2 }),
     )
     .map(([good, bad]) => Object.assign({}, good, ...bad) as Record<string, unknown>);
 }
@@ -91,7 +91,7 @@ export const encoded = (value: string): string =>
   encodeURIComponent(Buffer.from(value).toString()).replace(/\./g, '%2E');
 
 const queryText = (schema: Joi.ObjectSchema | undefined): fc.Arbitrary<string> => {
-  const names = fc.oneof(fc.constantFrom('x', 'limit', '__proto__', ...fieldsOf(schema)), hostileText);
+  const names = fc.oneof(fc.constantFrom('x', 'limit', '__proto__', ...getFields(schema)), hostileText);
   const value = fc.oneof(fc.constantFrom(...words, '-1', '501', '1e999'), hostileText);
   const pair = fc.tuple(names, value).map(([name, text]) => `${encoded(name)}=${encoded(text)}`);
   const twice = pair.map((once) => `${once}&${once}`);

@@ -3,7 +3,7 @@ import { serviceDefinition } from '@svc/grpc';
 import { apiEnv, Health, readEnv, silentLogger, systemClock } from '@svc/runtime';
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { useApi } from '../api.testing';
-import { keysOf, type Who } from '../identities.testing';
+import { identities, type Who } from '../identities.testing';
 import { startGrpcServer, type ApiGrpcServer } from './server';
 
 type Answer = Record<string, unknown>;
@@ -39,7 +39,7 @@ describe('svc.v1.SvcApi', () => {
 
   const identity = (who: Who | undefined, more: Record<string, string> = {}) => {
     const metadata = new Metadata();
-    if (who) metadata.set('x-api-key', keysOf[who].key);
+    if (who) metadata.set('x-api-key', identities[who].key);
     for (const [name, value] of Object.entries(more)) metadata.set(name, value);
     return metadata;
   };
@@ -125,7 +125,7 @@ describe('svc.v1.SvcApi', () => {
 
   it.each([
     ['no prompt', { topic: 'job.demo.echo' }, 'user', 'INVALID_ARGUMENT', 'prompt_is_required'],
-    ['a topic nobody serves', { prompt: 'p', topic: 'job.nobody' }, 'user', 'INVALID_ARGUMENT', 'unknown_topic'],
+    ['an unknown topic', { prompt: 'p', topic: 'job.unserved' }, 'user', 'INVALID_ARGUMENT', 'unknown_topic'],
     ['a context that is not JSON', { prompt: 'p', context: Buffer.from('{') }, 'user', 'INVALID_ARGUMENT', 'invalid_body'],
     ['a topic policy bans', { prompt: 'p', topic: 'job.demo.wipe', risk_tags: ['destructive'] }, 'user', 'PERMISSION_DENIED', 'policy_denied'],
     ['a role that may not submit', { prompt: 'p', topic: 'job.demo.echo' }, 'viewer', 'PERMISSION_DENIED', 'access_denied'],
@@ -146,7 +146,7 @@ describe('svc.v1.SvcApi', () => {
     };
     const before = await count();
 
-    await ask('SubmitJob', { prompt: 'p', topic: 'job.nobody' }, 'user');
+    await ask('SubmitJob', { prompt: 'p', topic: 'job.unserved' }, 'user');
     await ask('SubmitJob', { prompt: 'p', topic: 'job.demo.echo' }, 'user');
 
     expect((await count()) - before).toBe(1);

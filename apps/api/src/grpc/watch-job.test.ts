@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useApi } from '../api.testing';
 import { caller } from '../caller.testing';
-import { keysOf } from '../identities.testing';
+import { identities } from '../identities.testing';
 import { startGrpcServer, type ApiGrpcServer } from './server';
 
 type Answer = Record<string, unknown>;
@@ -62,14 +62,14 @@ describe('WatchJob', () => {
       call.on('end', () => resolve('OK'));
       call.on('error', (error: ServiceError) => resolve(status[error.code] ?? ''));
     });
-    const begun = async () => expect(await Promise.race([seen, ended])).toBe('seen');
-    return { events, ended, seen, begun, cancel: () => call.cancel() };
+    const expectFirstEvent = async () => expect(await Promise.race([seen, ended])).toBe('seen');
+    return { events, ended, seen, begun: expectFirstEvent, cancel: () => call.cancel() };
   };
 
   it('the end of a job is detected without polling', async () => {
     await start({ readEveryMs: hourMs, recheckEveryMs: hourMs });
     const id = await api.given.job({ state: 'PENDING' });
-    const { events, ended, begun } = watch(id, keysOf.user.key);
+    const { events, ended, begun } = watch(id, identities.user.key);
     await begun();
 
     await api.as('admin').post(`/api/v1/jobs/${id}/cancel`);
@@ -82,10 +82,10 @@ describe('WatchJob', () => {
     await start({ readEveryMs: 20, recheckEveryMs: 20 });
     const id = await api.given.job({ state: 'PENDING' });
     const { events, ended, begun } = watch(id, leaver);
-    const other = watch(id, keysOf.user.key);
+    const other = watch(id, identities.user.key);
     await Promise.all([begun(), other.begun()]);
 
-    writeFileSync(keyFile, 'acme:key-of-somebody-else-of-acme-0001:viewer');
+    writeFileSync(keyFile, 'acme:key-of-another-user-of-acme-0001:viewer');
 
     expect(await ended).toBe('UNAUTHENTICATED');
     expect(events).toEqual(['PENDING']);
@@ -107,18 +107,18 @@ describe('WatchJob', () => {
   it('RESOURCE_EXHAUSTED: the maximum number of streams per tenant, independent of other tenants', async () => {
     await start({ readEveryMs: hourMs, recheckEveryMs: hourMs }, { GATEWAY_GRPC_MAX_STREAMS_PER_TENANT: '2' });
     const [id, foreign] = [await api.given.job({ state: 'PENDING' }), await api.given.job({ tenant: 'globex', state: 'PENDING' })];
-    const [first, second] = [watch(id, keysOf.user.key), watch(id, keysOf.viewer.key)];
+    const [first, second] = [watch(id, identities.user.key), watch(id, identities.viewer.key)];
     await Promise.all([first.begun(), second.begun()]);
 
-    expect(await watch(id, keysOf.admin.key).ended).toBe('RESOURCE_EXHAUSTED');
+    expect(await watch(id, identities.admin.key).ended).toBe('RESOURCE_EXHAUSTED');
 
-    const elsewhere = watch(foreign, keysOf.other.key);
+    const elsewhere = watch(foreign, identities.other.key);
     await elsewhere.begun();
     elsewhere.cancel();
     first.cancel();
     // The server is notified of a cancelled call asynchronously.
     for (;;) {
-      const again = watch(id, keysOf.admin.key);
+      const again = watch(id, identities.admin.key);
       const answered = await Promise.race([again.seen, again.ended]);
       again.cancel();
       if (answered === 'seen') break;

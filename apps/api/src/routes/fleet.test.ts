@@ -1,6 +1,6 @@
 import type { WorkerRecord } from '@svc/store';
 import { useApi } from '../api.testing';
-import { told } from '../caller.testing';
+import { statusAndCode } from '../caller.testing';
 
 describe('workers, pools and topics', () => {
   const api = useApi();
@@ -48,10 +48,10 @@ describe('workers, pools and topics', () => {
   it('404: an unknown worker, and an unknown pool', async () => {
     await picture(worker('w-1'));
 
-    expect(told(await get('workers/w-2'))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
-    expect(told(await get('workers/w-2/jobs'))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
-    expect(told(await get('pools/no-such-pool'))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
-    expect(told(await get('pools/constructor'))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
+    expect(statusAndCode(await get('workers/w-2'))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
+    expect(statusAndCode(await get('workers/w-2/jobs'))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
+    expect(statusAndCode(await get('pools/no-such-pool'))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
+    expect(statusAndCode(await get('pools/constructor'))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
   });
 
   it('200: the jobs of the caller’s tenant that were dispatched to a worker, newest first', async () => {

@@ -1,11 +1,11 @@
 import { eventually } from '@svc/testing';
 import { useApi } from '../api.testing';
-import { told } from '../caller.testing';
+import { statusAndCode } from '../caller.testing';
 
 describe('probes', () => {
   const api = useApi();
   const probe = async (path: string) => {
-    const { status, body } = await api.nobody.get(path);
+    const { status, body } = await api.anonymous.get(path);
     return { status, body };
   };
 
@@ -30,7 +30,7 @@ describe('probes', () => {
     });
     const plain = { status: 'healthy', nats: 'connected', redis: 'ok' };
     expect((await api.as('viewer').get('/api/v1/health')).body).toEqual(plain);
-    expect((await api.nobody.get('/api/v1/health', { 'X-API-Key': 'wrong' })).body).toEqual(plain);
+    expect((await api.anonymous.get('/api/v1/health', { 'X-API-Key': 'wrong' })).body).toEqual(plain);
     expect((await api.as('admin').get('/health')).body).toEqual(plain);
   });
 
@@ -183,7 +183,7 @@ describe('limits and lost stores', () => {
 
     const answer = await api.as('viewer').get('/api/v1/jobs');
 
-    expect(told(answer)).toEqual({ status: 429, code: 'rate_limited' });
+    expect(statusAndCode(answer)).toEqual({ status: 429, code: 'rate_limited' });
     expect(answer.headers).toHaveProperty('retry-after');
   });
 });

@@ -13,7 +13,7 @@ const shipped = (name: string) => readFileSync(join(__dirname, '../../../../conf
 /** An accepted document resolves any topic without an error. */
 function usePools(text: string, topic: string, strict: boolean): void {
   const read = parsePools(text, 'pools.yaml', strict);
-  if (!read.ok) return told(read.problems);
+  if (!read.ok) return expectMessages(read.problems);
   for (const pool of bestMatch(read.value.topics, topic)?.value ?? []) {
     expect(read.value.pools[pool]).toMatchObject({ name: pool });
   }
@@ -21,13 +21,13 @@ function usePools(text: string, topic: string, strict: boolean): void {
 
 function useTimeouts(text: string, topic: string): void {
   const read = parseTimeouts(text, 'timeouts.yaml');
-  if (!read.ok) return told(read.problems);
+  if (!read.ok) return expectMessages(read.problems);
   const { dispatchMs, runningMs } = timeoutsFor(read.value, topic, topic);
   expect(dispatchMs).toBeGreaterThan(0);
   expect(runningMs).toBeGreaterThan(0);
 }
 
-const told = (problems: readonly { message: string }[]) => {
+const expectMessages = (problems: readonly { message: string }[]) => {
   expect(problems.length).toBeGreaterThan(0);
   for (const { message } of problems) expect(message).not.toBe('');
 };

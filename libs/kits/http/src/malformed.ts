@@ -23,8 +23,8 @@ export function answerMalformed(server: Server | TlsServer, answersOf: (socket: 
     }
     const { status, message } = faults[error.code ?? ''] ?? otherFault;
     const violations = [{ in: 'request', field: '', path: '', message }];
-    const told = new AppError('invalid_body', { violations }).toBody();
-    const body = JSON.stringify({ ...told, status: Number.parseInt(status, 10) });
+    const envelope = new AppError('invalid_body', { violations }).toBody();
+    const body = JSON.stringify({ ...envelope, status: Number.parseInt(status, 10) });
     const head = [
       `HTTP/1.1 ${status}`,
       'Content-Type: application/json; charset=utf-8',

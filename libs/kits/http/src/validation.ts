@@ -118,8 +118,8 @@ const asName = (key: string | number | undefined): string | number =>
 
 function violationOf(place: Place, { path, message, type }: Joi.ValidationErrorItem): Violation {
   const isUnknown = type === 'object.unknown';
-  const told = isUnknown && path.length > 1 ? [...path.slice(0, -1), asName(path.at(-1))] : path;
-  const written = told.reduce<string>(
+  const shownPath = isUnknown && path.length > 1 ? [...path.slice(0, -1), asName(path.at(-1))] : path;
+  const written = shownPath.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
     '',
   );
@@ -131,9 +131,10 @@ function refusal(endpoint: Endpoint, violations: Violation[], isStrange: boolean
   const codes = endpoint.violationCodes ?? {};
   const special = violations.map(({ field }) => (Object.hasOwn(codes, field) ? codes[field] : undefined)).find(Boolean);
   const [only, ...others] = violations;
-  const told = only && others.length === 0 ? { error: only.message } : {};
-  if (isStrange || violations.includes(unexpectedBody)) return new AppError('invalid_json', { ...told, violations });
-  return special ? new AppError(special, { violations }) : new AppError('invalid_body', { ...told, violations });
+  const singleError = only && others.length === 0 ? { error: only.message } : {};
+  if (isStrange || violations.includes(unexpectedBody))
+    return new AppError('invalid_json', { ...singleError, violations });
+  return special ? new AppError(special, { violations }) : new AppError('invalid_body', { ...singleError, violations });
 }
 
 /** Fields that may repeat the tenant of a request. See docs/reference/http.md#tenants. */

@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import type { Who } from '../../identities.testing';
 import { givenGates } from './given-gates.testing';
 
@@ -121,8 +121,8 @@ describe('GET /api/v1/approvals/:job_id/context', () => {
   });
 
   it('404 and 403: an unknown job, one that was never held, and one of another tenant', async () => {
-    expect(told(await context('nothing'))).toEqual({ status: 404, code: 'job_not_found' });
-    expect(told(await context(await api.given.job()))).toEqual({ status: 404, code: 'approval_not_found' });
-    expect(told(await context(await held(), 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await context('nothing'))).toEqual({ status: 404, code: 'job_not_found' });
+    expect(statusAndCode(await context(await api.given.job()))).toEqual({ status: 404, code: 'approval_not_found' });
+    expect(statusAndCode(await context(await held(), 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 });

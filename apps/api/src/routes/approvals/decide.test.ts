@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import type { Who } from '../../identities.testing';
 
 const shipped = readFileSync(join(__dirname, '../../../../../config/safety.yaml'), 'utf8');
@@ -91,7 +91,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => decide(i % 2 ? 'reject' : 'approve', id)));
 
     const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused.map(told)).toEqual(Array.from({ length: 10 }, () => ({ status: 409, code: 'approval_already_resolved' })));
+    expect(refused.map(statusAndCode)).toEqual(Array.from({ length: 10 }, () => ({ status: 409, code: 'approval_already_resolved' })));
     expect(answers.filter(({ status, body }) => status === 200 && body['status'] === undefined)).toHaveLength(1);
   });
 
@@ -109,16 +109,16 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     const id = await held();
     await decide(first, id);
 
-    expect(told(await decide(second, id))).toEqual({ status: 409, code: 'approval_already_resolved' });
+    expect(statusAndCode(await decide(second, id))).toEqual({ status: 409, code: 'approval_already_resolved' });
   });
 
   describe.each(both)('%s', (verdict) => {
     it('404: an unknown job', async () => {
-      expect(told(await decide(verdict, 'nothing-of-that-name'))).toEqual({ status: 404, code: 'approval_not_found' });
+      expect(statusAndCode(await decide(verdict, 'nothing-of-that-name'))).toEqual({ status: 404, code: 'approval_not_found' });
     });
 
     it('403: a job of another tenant', async () => {
-      expect(told(await decide(verdict, await held(), 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
+      expect(statusAndCode(await decide(verdict, await held(), 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
     });
 
     it('403: the submitter, by the same key or principal', async () => {
@@ -126,8 +126,8 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
       const own = String(body['job_id']);
       const sameName = await held({ submitter: 'apikey:0000000000000000|principal:bob' });
 
-      expect(told(await decide(verdict, own, 'admin'))).toEqual({ status: 403, code: 'self_approval_denied' });
-      expect(told(await decide(verdict, sameName, 'boss'))).toEqual({ status: 403, code: 'self_approval_denied' });
+      expect(statusAndCode(await decide(verdict, own, 'admin'))).toEqual({ status: 403, code: 'self_approval_denied' });
+      expect(statusAndCode(await decide(verdict, sameName, 'boss'))).toEqual({ status: 403, code: 'self_approval_denied' });
       expect((await load(own))?.state).toBe('APPROVAL_REQUIRED');
       expect((await decide(verdict, own, 'boss')).status).toBe(200);
     });
@@ -135,27 +135,27 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     it('409: a job that was never held', async () => {
       const id = await api.given.job();
 
-      expect(told(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
+      expect(statusAndCode(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
     });
 
     it('409: an expired approval', async () => {
       const id = await held();
       await api.store.jobs.move('*', id, 'timeOut');
 
-      expect(told(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
+      expect(statusAndCode(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
     });
 
     it('409: a job whose decision requires no approval', async () => {
       const id = await held({ safety: { approval_required: false } });
 
-      expect(told(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
+      expect(statusAndCode(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
     });
 
     it('400: a remark of 10,001 characters, and an unknown field', async () => {
       const id = await held();
 
-      expect(told(await decide(verdict, id, 'boss', { reason: 'x'.repeat(10_001) }))).toEqual({ status: 400, code: 'invalid_body' });
-      expect(told(await decide(verdict, id, 'boss', { force: true }))).toEqual({ status: 400, code: 'invalid_json' });
+      expect(statusAndCode(await decide(verdict, id, 'boss', { reason: 'x'.repeat(10_001) }))).toEqual({ status: 400, code: 'invalid_body' });
+      expect(statusAndCode(await decide(verdict, id, 'boss', { force: true }))).toEqual({ status: 400, code: 'invalid_json' });
       expect((await load(id))?.state).toBe('APPROVAL_REQUIRED');
     });
   });
@@ -165,7 +165,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     const request = { ...(await load(id))?.request, topic: 'job.demo.wipe', labels: { more: '1' } };
     await api.store.redis.hset(`{s0}:job:${id}`, 'request', JSON.stringify(request));
 
-    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_request' });
+    expect(statusAndCode(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_request' });
     expect((await load(id))?.state).toBe('APPROVAL_REQUIRED');
     expect((await decide('reject', id)).status).toBe(200);
   });
@@ -175,7 +175,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     const gate = await held({ topic: 'job.svc.approval-gate' });
     await api.policy(shipped.replace('refunds above 250', 'refunds above 200'));
 
-    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_snapshot' });
+    expect(statusAndCode(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_snapshot' });
     expect((await decide('approve', gate)).status).toBe(200);
     expect((await decide('reject', id)).status).toBe(200);
 
@@ -188,14 +188,14 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     const approval = { ...(await load(id))?.approval, policy_snapshot: '' };
     await api.store.redis.hset(`{s0}:job:${id}`, 'approval', JSON.stringify(approval));
 
-    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_snapshot' });
+    expect(statusAndCode(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_snapshot' });
   });
 
   it('503: nothing is approved while policy is unavailable', async () => {
     const id = await held();
     const asking = jest.spyOn(api.kernel, 'listSnapshots').mockRejectedValue(new Error('gone'));
 
-    expect(told(await decide('approve', id))).toEqual({ status: 503, code: 'safety_unavailable' });
+    expect(statusAndCode(await decide('approve', id))).toEqual({ status: 503, code: 'safety_unavailable' });
     asking.mockRestore();
     expect((await load(id))?.state).toBe('APPROVAL_REQUIRED');
   });

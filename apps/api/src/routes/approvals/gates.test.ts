@@ -1,7 +1,7 @@
 import { AppError, decodePacket, type Caller } from '@svc/contract';
 import { type ApprovalOutcome, approveJob, closeGate, escalateGate, rejectJob, remindGate } from '@svc/approvals';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import type { Who } from '../../identities.testing';
 import { crowd, givenGates } from './given-gates.testing';
 import { person } from '@svc/testing';
@@ -34,7 +34,7 @@ describe('approval steps', () => {
 
     expect({ status, body }).toEqual({ status: 200, body: { job_id: id, trace_id: `trace-of-${id}` } });
     expect(await load(id)).toMatchObject({ state: 'SUCCEEDED', approval: { status: 'approved', resolved_by: 'ola' } });
-    expect(await given.heard()).toEqual([
+    expect(await given.runEvents()).toEqual([
       { kind: 'gateResolved', jobId: id, approved: true, by: 'ola', role: 'operator', comment: 'go on' },
       expect.objectContaining({ kind: 'jobEnded', jobId: id }),
     ]);
@@ -47,7 +47,7 @@ describe('approval steps', () => {
     await decide('reject', id, 'boss', { reason: 'too much' });
 
     expect(await load(id)).toMatchObject({ state: 'DENIED', approval: { status: 'rejected' } });
-    expect((await given.heard())[0]).toMatchObject({ kind: 'gateResolved', approved: false, by: 'bob', comment: 'too much' });
+    expect((await given.runEvents())[0]).toMatchObject({ kind: 'gateResolved', approved: false, by: 'bob', comment: 'too much' });
     expect((await api.as('admin').get('/api/v1/dlq')).body).toMatchObject([{ reason_code: 'approval_rejected' }]);
   });
 
@@ -58,7 +58,7 @@ describe('approval steps', () => {
 
     expect(tally(answers)).toEqual({ resolved: 1, repeated: 9, approval_already_resolved: 10 });
     expect((await load(id))?.approval).toMatchObject({ revision: 2, answers: [expect.anything()] });
-    expect((await given.heard()).filter(({ kind }) => kind === 'gateResolved')).toHaveLength(1);
+    expect((await given.runEvents()).filter(({ kind }) => kind === 'gateResolved')).toHaveLength(1);
   });
 
   it('of 20 concurrent approvals of a step that needs 3, exactly 3 count, the last one takes effect, and its run receives those 3', async () => {
@@ -71,8 +71,8 @@ describe('approval steps', () => {
     const by = job?.approval?.answers?.map((one) => one.by) ?? [];
     expect(new Set(by).size).toBe(3);
     expect(job).toMatchObject({ state: 'SUCCEEDED', approval: { status: 'approved', revision: 4, resolved_by: by[2] } });
-    const heard = (await given.heard()).filter(({ kind }) => kind === 'gateResolved');
-    expect(heard.map((event) => event['by'])).toEqual(by);
+    const resolutions = (await given.runEvents()).filter(({ kind }) => kind === 'gateResolved');
+    expect(resolutions.map((event) => event['by'])).toEqual(by);
   });
 
   it('of 20 concurrent approvals and rejections of a step that needs 3, one ends it, and no event follows', async () => {
@@ -82,9 +82,9 @@ describe('approval steps', () => {
 
     expect(tally(answers)['resolved']).toBe(1);
     const job = await load(id);
-    const heard = (await given.heard()).filter(({ kind }) => kind === 'gateResolved');
-    expect(heard).toHaveLength(job?.approval?.answers?.length ?? 0);
-    expect(heard.at(-1)).toMatchObject({ approved: job?.state === 'SUCCEEDED' });
+    const resolutions = (await given.runEvents()).filter(({ kind }) => kind === 'gateResolved');
+    expect(resolutions).toHaveLength(job?.approval?.answers?.length ?? 0);
+    expect(resolutions.at(-1)).toMatchObject({ approved: job?.state === 'SUCCEEDED' });
   });
 
   it('200: one approver counts once, whatever name their key has', async () => {
@@ -145,21 +145,21 @@ describe('approval steps', () => {
   it('403: another tenant', async () => {
     const id = await given.gate();
 
-    expect(told(await decide('approve', id, 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
+    expect(statusAndCode(await decide('approve', id, 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
   });
 
   it('409: a step whose request changed cannot be approved', async () => {
     const id = await given.gate({ quorum: 2 }, { approval: { job_hash: 'another', gate: { quorum: 2, exclude_starter: true, requester: 'dora' } } });
 
-    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_request' });
+    expect(statusAndCode(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_request' });
   });
 
   it('409: a run that has ended; the list omits its approvals', async () => {
     const id = await given.gate();
     await given.ended('r1');
 
-    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
-    expect(told(await decide('reject', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
+    expect(statusAndCode(await decide('approve', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
+    expect(statusAndCode(await decide('reject', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
     expect((await load(id))?.state).toBe('APPROVAL_REQUIRED');
     expect((await api.as('admin').get('/api/v1/approvals')).body).toEqual({ items: [], next_cursor: null });
   });
@@ -167,7 +167,7 @@ describe('approval steps', () => {
   it('409: a run whose record has expired', async () => {
     const id = await given.gate({}, { fields: { run: 'forgotten' } });
 
-    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
+    expect(statusAndCode(await decide('approve', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
   });
 
   it('409: retries on a constantly changing approval are bounded', async () => {
@@ -192,7 +192,7 @@ describe('approval steps', () => {
 
     it('an escalation adds its role, increments the revision once, and is published each time', async () => {
       const id = await given.gate({ escalate_to: 'admin', quorum: 2 });
-      expect(told(await decide('approve', id, 'boss'))).toEqual({ status: 403, code: 'approval_forbidden' });
+      expect(statusAndCode(await decide('approve', id, 'boss'))).toEqual({ status: 403, code: 'approval_forbidden' });
 
       await escalateGate(api.ctx.approvals, id);
       await escalateGate(api.ctx.approvals, id, 'admin');

@@ -45,7 +45,7 @@ export function givenGates(api: Api) {
       });
     },
     /** Events that a run received since it began. */
-    async heard(id = 'r1'): Promise<Record<string, unknown>[]> {
+    async runEvents(id = 'r1'): Promise<Record<string, unknown>[]> {
       const events = await api.store.redis.lrange(keys.runInbox(id), 0, -1);
       return events.map((event) => JSON.parse(event) as Record<string, unknown>).filter(({ kind }) => kind !== 'start');
     },

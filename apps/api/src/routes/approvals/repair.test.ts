@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ApprovalRecord } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import type { GivenJob } from '../../given-jobs.testing';
 import type { Who } from '../../identities.testing';
 import { givenGates } from './given-gates.testing';
@@ -114,16 +114,16 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     const id = await begin();
     const revision = (await load(id))?.approval?.revision ?? 0;
 
-    const { status, body } = await repair(id, { apply: true, note: ' mended ' });
+    const { status, body } = await repair(id, { apply: true, note: ' repaired ' });
 
     const [state, approvalStatus, decision] = after;
-    const approval = { status: approvalStatus, decision, revision: revision + 1, note: 'mended', publish_status: 'published', publish_target: target };
+    const approval = { status: approvalStatus, decision, revision: revision + 1, note: 'repaired', publish_status: 'published', publish_target: target };
     expect(status).toBe(200);
     expect(body).toMatchObject({ apply: true, applied: true, repairable: true, state, approval, plan: { kind } });
     expect(body).not.toHaveProperty('publish_deferred');
     expect(await load(id)).toMatchObject({ state, approval: { status: approvalStatus, decision } });
     expect(await api.packets()).toEqual(packets);
-    expect(told(await repair(id, { apply: true }))).toEqual({ status: 409, code: 'not_repairable' });
+    expect(statusAndCode(await repair(id, { apply: true }))).toEqual({ status: 409, code: 'not_repairable' });
   });
 
   it.each(cases)('200: $kind is in the policy audit only if it was applied', async ({ kind, given: begin, after }) => {
@@ -131,7 +131,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     await repair(id);
     expect(await audit()).toEqual([]);
 
-    await repair(id, { apply: true, note: ' mended ' });
+    await repair(id, { apply: true, note: ' repaired ' });
     await repair(id, { apply: true });
 
     const [state, approval_status] = after;
@@ -144,7 +144,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
         tenant_id: 'acme',
         actor_id: 'bob',
         role: 'admin',
-        message: 'mended',
+        message: 'repaired',
         extra: { kind, from: 'APPROVAL_REQUIRED', to: state, approval_status },
       },
     ]);
@@ -162,7 +162,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(job && (await api.store.jobs.hasQueueEntry(job))).toBe(true);
     expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body).toMatchObject({ approval_status: 'repaired', approval_actionability: 'repaired' });
     expect((await api.as('admin').post(`/api/v1/approvals/${id}/approve`)).body).toMatchObject({ status: 'already_approved', approved_by: 'ola' });
-    expect(told(await api.as('admin').post(`/api/v1/approvals/${id}/reject`))).toEqual({ status: 409, code: 'approval_already_resolved' });
+    expect(statusAndCode(await api.as('admin').post(`/api/v1/approvals/${id}/reject`))).toEqual({ status: 409, code: 'approval_already_resolved' });
   });
 
   it('200: an approval of another request than the stored one is invalidated, not applied', async () => {
@@ -177,14 +177,14 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
   it.each([
     ['approved', 'SUCCEEDED', { approved: true, by: 'ola' }],
     ['rejected', 'DENIED', { approved: false, by: 'ola', comment: 'because' }],
-  ] as const)('200: a step that was %s ends, and its run is notified', async (status, state, heard) => {
+  ] as const)('200: a step that was %s ends, and its run is notified', async (status, state, event) => {
     const gate = { quorum: 1, exclude_starter: true, requester: 'dora' };
     const id = await given.gate({}, { approval: { ...decided(status), gate } });
 
     await repair(id, { apply: true });
 
     expect((await load(id))?.state).toBe(state);
-    expect((await given.heard())[0]).toMatchObject({ kind: 'gateResolved', jobId: id, ...heard });
+    expect((await given.runEvents())[0]).toMatchObject({ kind: 'gateResolved', jobId: id, ...event });
   });
 
   it('200: a step whose request changed is invalidated, and its run is notified', async () => {
@@ -192,8 +192,8 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     await changeRequest(id);
 
     expect((await repair(id, { apply: true })).body).toMatchObject({ plan: { kind: 'invalidate_stale_request' } });
-    expect((await given.heard())[0]).toMatchObject({ kind: 'gateResolved', approved: false });
-    expect((await given.heard())[0]).not.toHaveProperty('by');
+    expect((await given.runEvents())[0]).toMatchObject({ kind: 'gateResolved', approved: false });
+    expect((await given.runEvents())[0]).not.toHaveProperty('by');
   });
 
   it('200: a pending publish is published once', async () => {
@@ -268,7 +268,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     const refused = await repair(excluded, { apply: true });
     const allowed = await given.gate({}, { ...own, id: 'r1:ask@2', approval: { ...decided('approved'), gate: gate(false) } });
 
-    expect(told(refused)).toEqual({ status: 403, code: 'self_approval_denied' });
+    expect(statusAndCode(refused)).toEqual({ status: 403, code: 'self_approval_denied' });
     expect((await repair(allowed, { apply: true })).body).toMatchObject({ applied: true, state: 'SUCCEEDED' });
   });
 
@@ -276,14 +276,14 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     const own = await held({ approval: decided('approved'), submitter: 'apikey:1|principal:bob' });
 
     expect((await repair(own)).status).toBe(200);
-    expect(told(await repair(own, { apply: true }))).toEqual({ status: 403, code: 'self_approval_denied' });
+    expect(statusAndCode(await repair(own, { apply: true }))).toEqual({ status: 403, code: 'self_approval_denied' });
     expect((await load(own))?.state).toBe('APPROVAL_REQUIRED');
   });
 
   it('403, 404 and 409: another tenant, an unknown job, and one that was never held', async () => {
-    expect(told(await repair(await held(), { apply: true }, 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
-    expect(told(await repair('nothing'))).toEqual({ status: 404, code: 'approval_not_found' });
-    expect(told(await repair(await api.given.job()))).toEqual({ status: 409, code: 'approval_not_actionable' });
+    expect(statusAndCode(await repair(await held(), { apply: true }, 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
+    expect(statusAndCode(await repair('nothing'))).toEqual({ status: 404, code: 'approval_not_found' });
+    expect(statusAndCode(await repair(await api.given.job()))).toEqual({ status: 409, code: 'approval_not_actionable' });
   });
 
   it('409: an approval that changes concurrently', async () => {
@@ -298,7 +298,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     const id = await held();
     const asking = jest.spyOn(api.kernel, 'listSnapshots').mockRejectedValue(new Error('gone'));
 
-    expect(told(await repair(id))).toEqual({ status: 503, code: 'safety_unavailable' });
+    expect(statusAndCode(await repair(id))).toEqual({ status: 503, code: 'safety_unavailable' });
     asking.mockRestore();
   });
 

@@ -1,6 +1,6 @@
 import type { OutputSafetyRecord } from '@svc/store';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('artifacts', () => {
   const api = useApi({ env: { ARTIFACT_MAX_BYTES: '2048' } });
@@ -68,7 +68,7 @@ describe('artifacts', () => {
     [{ content_base64: '====' }, 'invalid_base64_content'],
     [{ content_base64: '_-_-' }, 'invalid_base64_content'],
   ])('400: %j', async (body, code) => {
-    expect(told(await put(body))).toEqual({ status: 400, code });
+    expect(statusAndCode(await put(body))).toEqual({ status: 400, code });
   });
 
   it('413: content over the limit, which query and header can lower but not raise', async () => {
@@ -76,9 +76,11 @@ describe('artifacts', () => {
 
     expect((await put(bytes(2_048))).status).toBe(200);
     expect((await put(bytes(2_049))).body).toMatchObject({ ...tooLarge, limit_bytes: 2_048 });
-    expect(told(await put(bytes(2_049), '?max_bytes=9999', { 'X-Max-Artifact-Bytes': '9999' }))).toEqual(tooLarge);
-    expect(told(await put(bytes(11), '?max_bytes=10'))).toEqual(tooLarge);
-    expect(told(await put(bytes(11), '', { 'X-Max-Artifact-Bytes': '10' }))).toEqual(tooLarge);
+    expect(statusAndCode(await put(bytes(2_049), '?max_bytes=9999', { 'X-Max-Artifact-Bytes': '9999' }))).toEqual(
+      tooLarge,
+    );
+    expect(statusAndCode(await put(bytes(11), '?max_bytes=10'))).toEqual(tooLarge);
+    expect(statusAndCode(await put(bytes(11), '', { 'X-Max-Artifact-Bytes': '10' }))).toEqual(tooLarge);
     expect((await put(bytes(11), '?max_bytes=5', { 'X-Max-Artifact-Bytes': '20' })).body['limit_bytes']).toBe(5);
     expect((await put(bytes(11), '', { 'X-Max-Artifact-Bytes': 'ten' })).status).toBe(200);
   });
@@ -86,13 +88,13 @@ describe('artifacts', () => {
   it('413: an artifact over the reader’s limit', async () => {
     const { body } = await put({ content: 'x'.repeat(11) });
 
-    expect(told(await get(body['artifact_ptr'], '?max_bytes=10'))).toEqual(tooLarge);
-    expect(told(await get(body['artifact_ptr'], '', { 'X-Max-Artifact-Bytes': '10' }))).toEqual(tooLarge);
+    expect(statusAndCode(await get(body['artifact_ptr'], '?max_bytes=10'))).toEqual(tooLarge);
+    expect(statusAndCode(await get(body['artifact_ptr'], '', { 'X-Max-Artifact-Bytes': '10' }))).toEqual(tooLarge);
     expect((await get(body['artifact_ptr'], '?max_bytes=11')).status).toBe(200);
   });
 
   it.each(['redis://ctx:x', 'art:not-a-uuid', 'art:meta:x'])('400: %s names no artifact', async (ptr) => {
-    expect(told(await get(`${ptr}`))).toEqual({ status: 400, code: 'invalid_artifact_pointer' });
+    expect(statusAndCode(await get(`${ptr}`))).toEqual({ status: 400, code: 'invalid_artifact_pointer' });
   });
 
   it('404: an expired artifact', async () => {
@@ -100,8 +102,8 @@ describe('artifacts', () => {
     const key = String(body['artifact_ptr']).replace('redis://', '');
     await api.store.redis.del(key);
 
-    expect(told(await get(key))).toEqual({ status: 404, code: 'artifact_not_found' });
-    expect(told(await get('00000000-0000-4000-8000-000000000000'))).toMatchObject({ status: 404 });
+    expect(statusAndCode(await get(key))).toEqual({ status: 404, code: 'artifact_not_found' });
+    expect(statusAndCode(await get('00000000-0000-4000-8000-000000000000'))).toMatchObject({ status: 404 });
   });
 
   it('403: an artifact of a job with quarantined output, until released; labels of other tenants are ignored', async () => {
@@ -112,7 +114,7 @@ describe('artifacts', () => {
     const made = (await put({ content: 'x', labels: { job_id } })).body['artifact_ptr'];
     const other = (await put({ content: 'x', labels: { job_id: foreign } })).body['artifact_ptr'];
 
-    expect(told(await get(made))).toEqual({ status: 403, code: 'output_quarantined' });
+    expect(statusAndCode(await get(made))).toEqual({ status: 403, code: 'output_quarantined' });
     expect((await get(other)).status).toBe(200);
 
     await api.as('admin').post(`/api/v1/dlq/${job_id}/release`, { reason: 'fine' });
@@ -120,7 +122,7 @@ describe('artifacts', () => {
   });
 
   it('403: labels cannot claim another tenant', async () => {
-    expect(told(await put({ content: 'x', labels: { tenant_id: 'globex' } }))).toEqual({
+    expect(statusAndCode(await put({ content: 'x', labels: { tenant_id: 'globex' } }))).toEqual({
       status: 403,
       code: 'tenant_access_denied',
     });
@@ -134,7 +136,7 @@ describe('artifacts of the usual size', () => {
   it('400: many trailing `=` are rejected in linear time', async () => {
     const body = { content_base64: `A${'='.repeat(900_000)}A` };
 
-    expect(told(await api.as('user').post('/api/v1/artifacts', body))).toEqual({
+    expect(statusAndCode(await api.as('user').post('/api/v1/artifacts', body))).toEqual({
       status: 400,
       code: 'invalid_base64_content',
     });

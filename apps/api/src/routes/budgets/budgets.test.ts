@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const path = '/api/v1/budgets';
@@ -67,7 +67,7 @@ describe('POST /api/v1/jobs with an estimate', () => {
     expect((await submit({ estimated_cost: 2 })).status).toBe(200);
     const refused = await submit({ estimated_cost: 2.01 });
 
-    expect(told(refused)).toMatchObject({ status: 403 });
+    expect(statusAndCode(refused)).toMatchObject({ status: 403 });
     expect(refused.body).toMatchObject({
       ...{ error: expect.stringContaining('cost'), limit: 'per_job_max_usd', limit_usd: 2, estimated_usd: 2.01 },
     });

@@ -1,7 +1,7 @@
 import { eventually } from '@svc/testing';
 import { createHash } from 'node:crypto';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const path = '/api/v1/config';
@@ -19,7 +19,7 @@ describe('GET /api/v1/config', () => {
       ...{ scope: 'system', scope_id: 'default', data: {}, revision: 0, updated_at: '', meta: {} },
     });
     for (const query of ['?scope_id=policy', '?scope=org', '?scope=team&scope_id=dock', '?revision=1'])
-      expect(told(await get(query))).toEqual({ status: 404, code: 'CONFIG_NOT_FOUND' });
+      expect(statusAndCode(await get(query))).toEqual({ status: 404, code: 'CONFIG_NOT_FOUND' });
   });
 
   it('200: the data, or with envelope the whole document', async () => {
@@ -45,22 +45,22 @@ describe('GET /api/v1/config', () => {
     ['a step with a blank id', '?scope=step&scope_id=%20'],
     ['a revision that is none', '?revision=0'],
   ])('400: %s', async (_, query) => {
-    expect(told(await get(query))).toEqual({ status: 400, code: 'CONFIG_REQUEST_INVALID' });
+    expect(statusAndCode(await get(query))).toEqual({ status: 400, code: 'CONFIG_REQUEST_INVALID' });
   });
 
   it('403: without RBAC, operators read all scopes except system, and viewers none', async () => {
     await put({ scope: 'org', data: { a: 1 } });
 
     expect((await get('?scope=org', api.as('operator'))).body).toEqual({ a: 1 });
-    expect(told(await get('', api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
-    expect(told(await get('?scope=org', api.as('viewer')))).toEqual({ status: 403, code: 'access_denied' });
+    expect(statusAndCode(await get('', api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
+    expect(statusAndCode(await get('?scope=org', api.as('viewer')))).toEqual({ status: 403, code: 'access_denied' });
     api.license('enterprise');
     expect((await get('', api.as('operator'))).status).toBe(200);
   });
 
   it('400: a revision or data of type text', async () => {
     for (const more of [{ revision: '0' }, { data: '{"a":1}' }, { meta: '{}' }])
-      expect(told(await put(team({ a: 1 }, more)))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+      expect(statusAndCode(await put(team({ a: 1 }, more)))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
 
     expect((await get('?scope=team&scope_id=dock')).status).toBe(404);
   });
@@ -70,7 +70,7 @@ describe('GET /api/v1/config', () => {
     const at = (revision: number) => get(`?scope=team&scope_id=dock&revision=${revision}`);
 
     for (const revision of [3, 4, 21, 22]) expect((await at(revision)).body).toEqual({ i: revision });
-    for (const revision of [1, 2, 23]) expect(told(await at(revision))).toEqual({ status: 404, code: 'CONFIG_NOT_FOUND' });
+    for (const revision of [1, 2, 23]) expect(statusAndCode(await at(revision))).toEqual({ status: 404, code: 'CONFIG_NOT_FOUND' });
     expect(await envelope('?scope=team&scope_id=dock&revision=9')).toMatchObject({ revision: 9, data: { i: 9 } });
   });
 }); // prettier-ignore
@@ -117,7 +117,7 @@ describe('a write', () => {
     expect(Object.keys(stored['data'] as object).sort()).toEqual([...written].sort());
     expect(stored['revision']).toBe(written.length);
     expect(written.length).toBeGreaterThan(0);
-    expect(lost.map(told)).toEqual(lost.map(() => ({ status: 409, code: 'CONFIG_VERSION_CONFLICT' })));
+    expect(lost.map(statusAndCode)).toEqual(lost.map(() => ({ status: 409, code: 'CONFIG_VERSION_CONFLICT' })));
   });
 
   it('of 50 concurrent ones with the same revision one succeeds', async () => {
@@ -141,17 +141,17 @@ describe('a write', () => {
     const submit = () => api.as('user').post('/api/v1/jobs', { prompt: 'x' });
 
     expect((await submit()).status).toBe(200);
-    expect(told(await submit())).toEqual({ status: 429, code: 'BACKPRESSURE' });
+    expect(statusAndCode(await submit())).toEqual({ status: 429, code: 'BACKPRESSURE' });
     await put({ scope: 'org', data: { limits: null } });
     expect((await submit()).status).toBe(200);
   });
 
   it('400: bundles in system/default, in either form', async () => {
-    const told400 = { status: 400, code: 'CONFIG_KEY_FORBIDDEN' };
+    const forbiddenKey = { status: 400, code: 'CONFIG_KEY_FORBIDDEN' };
 
-    expect(told(await put({ bundles: {} }))).toEqual(told400);
-    expect(told(await put({ scope: 'system', data: { bundles: {} } }))).toEqual(told400);
-    expect(told(await put({ scope: 'system', scope_id: ' ', data: { bundles: null } }))).toEqual(told400);
+    expect(statusAndCode(await put({ bundles: {} }))).toEqual(forbiddenKey);
+    expect(statusAndCode(await put({ scope: 'system', data: { bundles: {} } }))).toEqual(forbiddenKey);
+    expect(statusAndCode(await put({ scope: 'system', scope_id: ' ', data: { bundles: null } }))).toEqual(forbiddenKey);
     expect((await put({ scope: 'system', scope_id: 'policy', data: { bundles: {} } })).status).toBe(204);
   });
 
@@ -162,11 +162,11 @@ describe('a write', () => {
     ['data that is no object', { scope: 'org', data: [] }, 'CONFIG_SCHEMA_VIOLATION', 'data'],
     ['meta that is no map of texts', { scope: 'org', data: {}, meta: { a: 1 } }, 'CONFIG_SCHEMA_VIOLATION', 'meta'],
     ['a revision that is none', { scope: 'org', data: {}, revision: 1.5 }, 'CONFIG_SCHEMA_VIOLATION', 'revision'],
-    ['a field nobody knows', { scope: 'org', data: {}, dta: {} }, 'invalid_json', 'dta'],
+    ['an unknown field', { scope: 'org', data: {}, dta: {} }, 'invalid_json', 'dta'],
   ])('400: %s', async (_, body, code, field) => {
     const answer = await put(body);
 
-    expect(told(answer)).toEqual({ status: 400, code });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code });
     expect(answer.body['violations']).toMatchObject([{ in: 'body', field }]);
     expect(await api.packets()).toEqual([]);
   });
@@ -175,15 +175,15 @@ describe('a write', () => {
     const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
 
     expect((await put(team(keys(256)))).status).toBe(204);
-    expect(told(await put(team({ more: 1 })))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+    expect(statusAndCode(await put(team({ more: 1 })))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
     expect((await put(team({ k0: 'changed' }))).status).toBe(204);
-    expect(told(await put(team({ k0: 'x'.repeat(65_536) })))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+    expect(statusAndCode(await put(team({ k0: 'x'.repeat(65_536) })))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
     expect((await put({ big: 'x'.repeat(65_536) })).status).toBe(204);
   });
 
   it('403: operators; 401: anonymous callers', async () => {
-    expect(told(await put({ scope: 'org', data: {} }, api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
-    expect((await put({ scope: 'org', data: {} }, api.nobody)).status).toBe(401);
+    expect(statusAndCode(await put({ scope: 'org', data: {} }, api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
+    expect((await put({ scope: 'org', data: {} }, api.anonymous)).status).toBe(401);
   });
 }); // prettier-ignore
 
@@ -226,6 +226,6 @@ describe('GET /api/v1/config/effective', () => {
     ['another tenant’s id', '?org_id=globex', 403, 'tenant_access_denied'],
     ['another tenant’s scope', '?scope=org&scope_id=globex', 403, 'CONFIG_KEY_FORBIDDEN'],
   ])('rejects %s', async (_, query, status, code) => {
-    expect(told(await effective(query))).toEqual({ status, code });
+    expect(statusAndCode(await effective(query))).toEqual({ status, code });
   });
 });

@@ -2,7 +2,7 @@ import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
 import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { bundleKeys } from '../../bundle-keys.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const write = (body: object) => api.as('admin').post('/api/v1/config', body);
@@ -17,7 +17,7 @@ describe('known sections', () => {
     const flat = await write(wrong);
     const wrapped = await write({ scope: 'step', scope_id: 'weigh', data: wrong });
 
-    expect([told(flat), told(wrapped)]).toEqual([invalid, invalid]);
+    expect([statusAndCode(flat), statusAndCode(wrapped)]).toEqual([invalid, invalid]);
     expect(flat.body['violations']).toMatchObject([
       { in: 'body', field: 'retry', path: paths[0], message: expect.stringContaining('must be a number') },
       { in: 'body', field: 'slo', path: paths[1] },
@@ -29,7 +29,7 @@ describe('known sections', () => {
   it.each(['org', 'team', 'workflow', 'step'])('400: in scope %s as in system', async (scope) => {
     const place = { scope, ...(scope !== 'org' && { scope_id: 'x' }) };
 
-    expect(told(await write({ ...place, data: { safety: { denied_topics: 'job.a' } } }))).toEqual(invalid);
+    expect(statusAndCode(await write({ ...place, data: { safety: { denied_topics: 'job.a' } } }))).toEqual(invalid);
     expect((await write({ ...place, data: { safety: { denied_topics: ['job.a'], mine: 7 } } })).status).toBe(204);
   });
 
@@ -87,7 +87,7 @@ describe('sections in documents where they have no effect', () => {
     async (name) => {
       const answer = await write({ scope: 'org', data: { [name]: {} } });
 
-      expect(told(answer)).toEqual(invalid);
+      expect(statusAndCode(answer)).toEqual(invalid);
       expect(answer.body['violations']).toMatchObject([
         { path: `data.${name}`, message: 'is read from system/default only: write it there' },
       ]);
@@ -97,7 +97,7 @@ describe('sections in documents where they have no effect', () => {
   it.each(['warn', 'enforce'])('400: worker_attestation %s, which is not supported', async (mode) => {
     const answer = await write({ boundary_hardening: { worker_attestation: mode } });
 
-    expect(told(answer)).toEqual(invalid);
+    expect(statusAndCode(answer)).toEqual(invalid);
     expect(answer.body['violations']).toMatchObject([
       { path: 'boundary_hardening.worker_attestation', message: expect.stringContaining('does not attest workers') },
     ]);
@@ -107,7 +107,7 @@ describe('sections in documents where they have no effect', () => {
     const inPolicy = await write({ scope: 'system', scope_id: 'policy', data: { output_policy: overrides } });
     const inOrg = await write({ scope: 'org', data: { bundles: {} } });
 
-    expect([told(inPolicy), told(inOrg)]).toEqual([invalid, invalid]);
+    expect([statusAndCode(inPolicy), statusAndCode(inOrg)]).toEqual([invalid, invalid]);
     expect(inPolicy.body['violations']).toMatchObject([{ path: 'data.output_policy' }]);
     expect(inOrg.body['violations']).toMatchObject([
       { path: 'data.bundles', message: 'is read from system/policy only: write it there' },
@@ -193,7 +193,7 @@ describe('policy bundles in system/policy', () => {
         column: 15,
       },
     ]);
-    expect(told(await api.as('admin').get('/api/v1/config?scope_id=policy')).status).toBe(404);
+    expect(statusAndCode(await api.as('admin').get('/api/v1/config?scope_id=policy')).status).toBe(404);
   });
 
   it.each([
@@ -223,7 +223,7 @@ describe('policy bundles that must be signed, without a key', () => {
     const data = { bundles: { 'secops/a': { content: `# ${'x'.repeat(50_000)}\nrules: []\n` } } };
     const answer = await api.as('admin').post('/api/v1/config', { scope: 'system', scope_id: 'policy', data });
 
-    expect(told(answer)).toEqual(invalid);
+    expect(statusAndCode(answer)).toEqual(invalid);
     expect(answer.body['violations']).toMatchObject([{ path: 'data.bundles.secops/a.content' }]);
   });
 
@@ -231,6 +231,6 @@ describe('policy bundles that must be signed, without a key', () => {
     const data = { bundles: { 'secops/a': { content: 'rules: []' } } };
     const answer = await api.as('admin').post('/api/v1/config', { scope: 'system', scope_id: 'policy', data });
 
-    expect(told(answer)).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
+    expect(statusAndCode(answer)).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
   });
 });

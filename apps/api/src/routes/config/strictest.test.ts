@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 /*
  * Attacks on restrictions: `admin` operates the installation, `other` is admin of tenant globex and writes its documents,
@@ -30,7 +30,7 @@ describe('documents of a tenant', () => {
     await submit({ team_id: 'lax' });
     await submit();
 
-    expect(told(await submit())).toEqual(full);
+    expect(statusAndCode(await submit())).toEqual(full);
     const refused = await submit({ team_id: 'lax' });
     expect(refused.body).toMatchObject({ code: full.code, current: 2, limit: 2 });
   });
@@ -54,9 +54,9 @@ describe('documents of a tenant', () => {
     await write('other', 'team', { limits: { max_concurrent_jobs: 1 } }, 'strict');
     await submit();
 
-    expect(told(await submit({ team_id: 'strict' }))).toEqual(full);
-    expect(told(await submit())).toEqual(ok);
-    expect(told(await submit({ team_id: 'none' }))).toEqual(full);
+    expect(statusAndCode(await submit({ team_id: 'strict' }))).toEqual(full);
+    expect(statusAndCode(await submit())).toEqual(ok);
+    expect(statusAndCode(await submit({ team_id: 'none' }))).toEqual(full);
   });
 
   it('429: a higher rate does not raise that of the operator', async () => {
@@ -78,7 +78,7 @@ describe('documents of a tenant', () => {
     for (const team of [{}, { team_id: 'lax' }, { team_id: 'empty' }, { team_id: 'none' }]) {
       for (const topic of ['job.demo.never', 'job.default'])
         expect(await submit({ topic, ...team })).toMatchObject({ status: 403, body: { code: 'policy_denied' } });
-      expect(told(await submit({ topic: 'job.demo.echo', ...team }))).toEqual(ok);
+      expect(statusAndCode(await submit({ topic: 'job.demo.echo', ...team }))).toEqual(ok);
     }
   });
 
@@ -88,8 +88,8 @@ describe('documents of a tenant', () => {
 
     expect(await effective()).toEqual({ safety: { allowed_topics: [['job.*.echo', 'job.default'], ['job.demo.*']] } });
     for (const topic of ['job.default', 'job.demo.x'])
-      expect(told(await submit({ topic }))).toEqual({ status: 403, code: 'policy_denied' });
-    expect(told(await submit({ topic: 'job.demo.echo' }))).toEqual(ok);
+      expect(statusAndCode(await submit({ topic }))).toEqual({ status: 403, code: 'policy_denied' });
+    expect(statusAndCode(await submit({ topic: 'job.demo.echo' }))).toEqual(ok);
   });
 
   it('403: memories that the operator denies, and those that the tenant does not allow', async () => {
@@ -100,8 +100,8 @@ describe('documents of a tenant', () => {
 
     for (const team of [{}, { team_id: 'lax' }]) {
       for (const memory_id of ['secret-notes', 'other-notes', 'team-other'])
-        expect(told(await submit({ memory_id, ...team }))).toEqual(violation);
-      expect(told(await submit({ memory_id: 'team-notes', ...team }))).toEqual(ok);
+        expect(statusAndCode(await submit({ memory_id, ...team }))).toEqual(violation);
+      expect(statusAndCode(await submit({ memory_id: 'team-notes', ...team }))).toEqual(ok);
     }
   });
 

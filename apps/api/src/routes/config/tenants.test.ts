@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const path = '/api/v1/config';
@@ -13,9 +13,9 @@ describe('config documents of another tenant', () => {
     await write({ scope: 'org', data: { a: 1 } });
     const other = api.as('other');
 
-    expect(told(await read('scope=org&scope_id=acme', other))).toEqual(forbidden);
-    expect(told(await read('scope=org&scope_id=acme&revision=1', other))).toEqual(forbidden);
-    expect(told(await write({ scope: 'org', scope_id: 'acme', data: { a: 2 } }, other))).toEqual(forbidden);
+    expect(statusAndCode(await read('scope=org&scope_id=acme', other))).toEqual(forbidden);
+    expect(statusAndCode(await read('scope=org&scope_id=acme&revision=1', other))).toEqual(forbidden);
+    expect(statusAndCode(await write({ scope: 'org', scope_id: 'acme', data: { a: 2 } }, other))).toEqual(forbidden);
     expect((await write({ scope: 'org', data: { a: 3 } }, other)).status).toBe(204);
     expect((await read('scope=org')).body).toEqual({ a: 1 });
     expect((await read('scope=org', other)).body).toEqual({ a: 3 });
@@ -25,9 +25,9 @@ describe('config documents of another tenant', () => {
     const at = `scope=${scope}&scope_id=x`;
     await write({ scope, scope_id: 'x', data: { a: 1 } });
 
-    expect(told(await read(at, api.as('other')))).toEqual(notFound);
-    expect(told(await read(`${at}&revision=1&envelope=1`, api.as('other')))).toEqual(notFound);
-    expect(told(await write({ scope, scope_id: 'x', data: { b: 1 } }, api.as('other')))).toEqual(notFound);
+    expect(statusAndCode(await read(at, api.as('other')))).toEqual(notFound);
+    expect(statusAndCode(await read(`${at}&revision=1&envelope=1`, api.as('other')))).toEqual(notFound);
+    expect(statusAndCode(await write({ scope, scope_id: 'x', data: { b: 1 } }, api.as('other')))).toEqual(notFound);
     expect((await api.as('other').get(`${path}/effective?${scope}_id=x`)).body['data']).toEqual({});
     expect(await api.ctx.submit.config.at({ tenant: 'globex', [scope]: 'x' })).toBeUndefined();
     expect(await api.ctx.submit.config.at({ tenant: 'acme', [scope]: 'x' })).toEqual({ a: 1 });
@@ -37,9 +37,9 @@ describe('config documents of another tenant', () => {
   it('403: the owner of a document cannot be set by the caller', async () => {
     const team = { scope: 'team', scope_id: 'x', data: {} };
 
-    expect(told(await write({ ...team, meta: { tenant: 'globex' } }))).toEqual(forbidden);
+    expect(statusAndCode(await write({ ...team, meta: { tenant: 'globex' } }))).toEqual(forbidden);
     expect((await write(team)).status).toBe(204);
-    expect(told(await write({ ...team, meta: { tenant: null } }))).toEqual(forbidden);
+    expect(statusAndCode(await write({ ...team, meta: { tenant: null } }))).toEqual(forbidden);
     expect((await write({ ...team, meta: { tenant: 'acme' } })).status).toBe(204);
   });
 
@@ -63,7 +63,7 @@ describe('config documents of another tenant', () => {
       ...{ data: { a: 1, b: 1 }, meta: { tenant: 'globex' } },
     });
     expect((await read('scope=team&scope_id=x', api.as('other'))).body).toEqual({ a: 1, b: 1 });
-    expect(told(await read('scope=team&scope_id=x', everywhere, { 'X-Tenant-ID': 'acme' }))).toEqual(notFound);
+    expect(statusAndCode(await read('scope=team&scope_id=x', everywhere, { 'X-Tenant-ID': 'acme' }))).toEqual(notFound);
   });
 }); // prettier-ignore
 
@@ -72,7 +72,7 @@ describe('documents of all tenants', () => {
     const policy = { scope: 'system', scope_id: 'policy', data: { bundles: {} } };
 
     for (const body of [{ a: 1 }, { scope: 'system', data: { a: 1 } }, policy])
-      expect(told(await write(body, api.as('other')))).toEqual(forbidden);
+      expect(statusAndCode(await write(body, api.as('other')))).toEqual(forbidden);
     expect((await write(policy)).status).toBe(204);
     expect((await write({ a: 1 }, api.as('everywhere'), { 'X-Tenant-ID': 'globex' })).status).toBe(204);
   });
@@ -82,7 +82,7 @@ describe('documents of all tenants', () => {
     await write({ scope: 'system', scope_id: 'topics', data: { 'tenant:acme:job.secret': { pool: 'demo' } } });
 
     expect((await read('', api.as('other'))).body).toEqual({ a: 1 });
-    expect(told(await read('scope_id=topics', api.as('other')))).toEqual(forbidden);
+    expect(statusAndCode(await read('scope_id=topics', api.as('other')))).toEqual(forbidden);
     expect((await read('scope_id=topics')).body).toEqual({ 'tenant:acme:job.secret': { pool: 'demo' } });
   });
 });

@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 type Letters = { job_id: string }[];
 
@@ -139,7 +139,7 @@ describe('dead letters', () => {
     it('403: a letter of another tenant', async () => {
       const id = await api.given.job({ state: 'FAILED' });
 
-      expect(told(await api.as('other').del(`/api/v1/dlq/${id}`))).toEqual({ status: 403, code: 'tenant_access_denied' });
+      expect(statusAndCode(await api.as('other').del(`/api/v1/dlq/${id}`))).toEqual({ status: 403, code: 'tenant_access_denied' });
       expect(await list()).toHaveLength(1);
     });
   });
@@ -199,14 +199,14 @@ describe('dead letters', () => {
     });
 
     it('404: an unknown letter', async () => {
-      expect(told(await retry('nothing-of-that-name'))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
+      expect(statusAndCode(await retry('nothing-of-that-name'))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
     });
 
     it('404: a letter whose job has expired is kept', async () => {
       const id = await api.given.job({ state: 'FAILED' });
       await api.store.redis.del(`{s0}:job:${id}`);
 
-      expect(told(await retry(id))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
+      expect(statusAndCode(await retry(id))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
       expect(await list()).toHaveLength(1);
     });
 
@@ -214,7 +214,7 @@ describe('dead letters', () => {
       const letter = { job_id: 'x', tenant: 'acme', created_at: new Date().toISOString() };
       await api.store.redis.set('{s0}:dlq:entry:x', JSON.stringify(letter));
 
-      expect(told(await retry('x'))).toEqual({ status: 400, code: 'missing_topic_for_retry' });
+      expect(statusAndCode(await retry('x'))).toEqual({ status: 400, code: 'missing_topic_for_retry' });
     });
 
     it('503: the letter is kept if the new job cannot be stored', async () => {
@@ -222,7 +222,7 @@ describe('dead letters', () => {
       jest.spyOn(api.ctx.resubmit.random, 'hex').mockReturnValueOnce('00000000');
       await api.given.job({ id: `${id}-retry-00000000` });
 
-      expect(told(await retry(id))).toEqual({ status: 503, code: 'store_unavailable' });
+      expect(statusAndCode(await retry(id))).toEqual({ status: 503, code: 'store_unavailable' });
       expect(await list()).toHaveLength(1);
     });
   });

@@ -1,6 +1,6 @@
 import type { OutputSafetyRecord } from '@svc/store';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('POST /api/v1/dlq/:job_id/release', () => {
   const api = useApi();
@@ -65,7 +65,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
 
     const answers = await Promise.all(Array.from({ length: 6 }, () => release(id)));
 
-    expect(answers.map(told).sort((a, b) => a.status - b.status)).toEqual([
+    expect(answers.map(statusAndCode).sort((a, b) => a.status - b.status)).toEqual([
       { status: 200, code: undefined },
       ...Array.from({ length: 5 }, () => ({ status: 404, code: 'dlq_entry_not_found' })),
     ]);
@@ -78,9 +78,9 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     await release(released, 'a false alarm');
     await confirm(confirmed);
 
-    const told = await audit();
-    expect(told).toHaveLength(4);
-    expect(told.filter(({ action }) => action !== 'output_quarantine')).toMatchObject([
+    const entries = await audit();
+    expect(entries).toHaveLength(4);
+    expect(entries.filter(({ action }) => action !== 'output_quarantine')).toMatchObject([
       { action: 'output_confirm', resource_id: confirmed, job_id: confirmed, rule_id: 'leaks' },
       {
         action: 'output_release',
@@ -103,7 +103,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
       result_ptr: '',
       output_safety: { confirmed_at: expect.any(Number), confirmed_by: expect.stringMatching(/./) },
     });
-    expect(told(await release(id))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
+    expect(statusAndCode(await release(id))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
     expect((await confirm(id)).status).toBe(204);
     expect(await audit('&action=output_confirm')).toHaveLength(1);
   });
@@ -123,21 +123,21 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
   it.each(['FAILED', 'TIMEOUT', 'DENIED'] as const)('409: a job that ended %s has no output to release', async (state) => {
     const id = await api.given.job({ state });
 
-    expect(told(await release(id))).toEqual({ status: 409, code: 'output_not_releasable' });
+    expect(statusAndCode(await release(id))).toEqual({ status: 409, code: 'output_not_releasable' });
     expect(await letters()).toHaveLength(1);
   });
 
   it('409: a quarantine without a result', async () => {
     const id = await quarantined('empty', { original_ptr: '' });
 
-    expect(told(await release(id))).toEqual({ status: 409, code: 'output_not_releasable' });
+    expect(statusAndCode(await release(id))).toEqual({ status: 409, code: 'output_not_releasable' });
   });
 
   it('410: an expired original; nothing changes', async () => {
     const id = await quarantined('gone');
     await api.store.redis.del(`res:${id}`);
 
-    expect(told(await release(id))).toEqual({ status: 410, code: 'output_expired' });
+    expect(statusAndCode(await release(id))).toEqual({ status: 410, code: 'output_expired' });
 
     expect(await letters()).toHaveLength(1);
     expect((await detail(id))['output_safety']).not.toHaveProperty('released_at');
@@ -148,14 +148,14 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     const done = await api.given.job({ state: 'SUCCEEDED' });
 
     for (const id of [done, 'nothing-of-that-name']) {
-      expect(told(await release(id))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
+      expect(statusAndCode(await release(id))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
     }
   });
 
   it('403: another tenant, and callers other than admins; nothing changes', async () => {
     const id = await quarantined('held');
 
-    expect(told(await release(id, 'x', 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await release(id, 'x', 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
     expect((await release(id, 'x', 'viewer')).status).toBe(403);
     expect(await letters()).toHaveLength(1);
   });

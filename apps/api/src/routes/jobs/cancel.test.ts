@@ -1,6 +1,6 @@
 import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('POST /api/v1/jobs/:id/cancel', () => {
   const api = useApi();
@@ -52,20 +52,20 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
 
     const { body } = await api.as('admin').get(`/api/v1/approvals?include_resolved=false`);
     expect(body['items']).toEqual([]);
-    expect(told(await api.as('admin').post(`/api/v1/approvals/${id}/approve`))).toEqual({
+    expect(statusAndCode(await api.as('admin').post(`/api/v1/approvals/${id}/approve`))).toEqual({
       status: 409,
       code: 'approval_already_resolved',
     });
   });
 
   it('404: an unknown job', async () => {
-    expect(told(await cancel('nothing-of-that-name'))).toEqual({ status: 404, code: 'job_not_found' });
+    expect(statusAndCode(await cancel('nothing-of-that-name'))).toEqual({ status: 404, code: 'job_not_found' });
   });
 
   it('403: a job of another tenant is unchanged', async () => {
     const id = await api.given.job();
 
-    expect(told(await cancel(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await cancel(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
 
     expect((await api.store.jobs.load(id))?.state).toBe('PENDING');
     expect(await api.packets()).toEqual([]);

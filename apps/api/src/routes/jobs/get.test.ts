@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('GET /api/v1/jobs/:id', () => {
   const api = useApi();
@@ -115,7 +115,7 @@ describe('GET /api/v1/jobs/:id', () => {
   });
 
   it('404: an unknown job', async () => {
-    expect(told(await get('nothing-of-that-name'))).toEqual({ status: 404, code: 'job_not_found' });
+    expect(statusAndCode(await get('nothing-of-that-name'))).toEqual({ status: 404, code: 'job_not_found' });
   });
 }); // prettier-ignore
 

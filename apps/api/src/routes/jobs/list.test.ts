@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('GET /api/v1/jobs', () => {
   const api = useApi();
@@ -136,10 +136,10 @@ describe('GET /api/v1/jobs', () => {
   });
 
   it('400: a parameter sent twice', async () => {
-    expect(told(await list('?state=RUNNING&state=FAILED'))).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(await list('?state=RUNNING&state=FAILED'))).toEqual({ status: 400, code: 'invalid_body' });
   });
 
   it('403: the filter of another tenant', async () => {
-    expect(told(await list('?tenant=globex'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await list('?tenant=globex'))).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 }); // prettier-ignore

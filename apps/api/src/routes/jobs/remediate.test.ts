@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('POST /api/v1/jobs/:id/remediate', () => {
   const api = useApi();
@@ -74,6 +74,6 @@ describe('POST /api/v1/jobs/:id/remediate', () => {
   ])('%s', async (_what, given, remediation_id, status, code) => {
     const id = await given();
 
-    expect(told(await remediate(id, remediation_id && { remediation_id }))).toEqual({ status, code });
+    expect(statusAndCode(await remediate(id, remediation_id && { remediation_id }))).toEqual({ status, code });
   });
 }); // prettier-ignore

@@ -1,7 +1,7 @@
 import { PicturedAdmission } from '@svc/admission';
 import { eventually } from '@svc/testing';
 import { useApi, type Api } from '../../api.testing';
-import { told, type HttpAnswer } from '../../caller.testing';
+import { statusAndCode, type HttpAnswer } from '../../caller.testing';
 
 const submit = (api: Api, who: 'user' | 'other' = 'user', bytes = 0) =>
   api.as(who).post('/api/v1/jobs', { prompt: 'hello', context: { text: 'x'.repeat(bytes) } });
@@ -22,7 +22,9 @@ describe('POST /api/v1/jobs when a tenant has reached its share', () => {
     for (let i = 0; i < 5; i++) answers.push(await submit(api));
     const refused = answers.filter(({ status }) => status !== 200);
 
-    expect(refused.map(told)).toEqual(Array.from({ length: 2 }, () => ({ status: 429, code: 'BACKPRESSURE' })));
+    expect(refused.map(statusAndCode)).toEqual(
+      Array.from({ length: 2 }, () => ({ status: 429, code: 'BACKPRESSURE' })),
+    );
     expect(refused[0]?.body).toMatchObject({ limit_of: 'jobs', current: 3, limit: 3 });
     expect(retryAfterSec(refused[0])).toBeGreaterThanOrEqual(1);
     expect((await submit(api, 'other')).status).toBe(200);
@@ -37,7 +39,10 @@ describe('POST /api/v1/jobs when a tenant has reached its share', () => {
     await see(api);
     expect((await submit(api)).status).toBe(429);
 
-    expect(told(await api.as('admin').post(`/api/v1/dlq/${id}/retry`))).toEqual({ status: 429, code: 'BACKPRESSURE' });
+    expect(statusAndCode(await api.as('admin').post(`/api/v1/dlq/${id}/retry`))).toEqual({
+      status: 429,
+      code: 'BACKPRESSURE',
+    });
   });
 
   it('200: a stored response is replayed regardless of capacity', async () => {
@@ -68,15 +73,15 @@ describe('POST /api/v1/jobs when memory is short', () => {
     let refused = await submit(api, 'user', 60_000);
     for (let i = 0; i < 1_000 && refused.status === 200; i++) refused = await submit(api, 'user', 60_000);
 
-    expect(told(refused)).toEqual({ status: 503, code: 'overloaded' });
+    expect(statusAndCode(refused)).toEqual({ status: 503, code: 'overloaded' });
     expect(retryAfterSec(refused)).toBeGreaterThanOrEqual(1);
     expect(JSON.stringify(refused.body)).not.toMatch(/memory|redis/i);
     // Between two snapshots a few more jobs may be accepted.
     const keep = () => api.as('user').post('/api/v1/artifacts', { content: 'x'.repeat(60_000) });
-    await eventually(async () => expect(told(await keep())).toMatchObject({ status: 503 }));
+    await eventually(async () => expect(statusAndCode(await keep())).toMatchObject({ status: 503 }));
     // Well below the limit: the service stays ready, accepts results and ends jobs.
     expect(await used()).toBeLessThan(maxBytes * 0.9);
-    expect((await api.nobody.get('/readyz')).status).toBe(200);
+    expect((await api.anonymous.get('/readyz')).status).toBe(200);
     await redis().set(`res:${running}`, 'y'.repeat(500_000));
     expect((await api.store.jobs.move('*', running, 'succeed')).kind).toBe('moved');
 
@@ -91,6 +96,6 @@ describe('POST /api/v1/jobs when memory is short', () => {
     const burst = await Promise.all(Array.from({ length: 60 }, () => submit(api, 'user', 60_000)));
 
     expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([200, 503]));
-    expect((await api.nobody.get('/readyz')).status).toBe(200);
+    expect((await api.anonymous.get('/readyz')).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('POST /api/v1/jobs: idempotency', () => {
   const api = useApi();
@@ -58,7 +58,7 @@ describe('POST /api/v1/jobs: idempotency', () => {
   it('409: the same key with another request', async () => {
     await submit({}, { 'Idempotency-Key': 'k' });
 
-    expect(told(await submit({ prompt: 'else' }, { 'Idempotency-Key': 'k' }))).toEqual({
+    expect(statusAndCode(await submit({ prompt: 'else' }, { 'Idempotency-Key': 'k' }))).toEqual({
       status: 409,
       code: 'IDEMPOTENCY_CONFLICT',
     });
@@ -68,7 +68,10 @@ describe('POST /api/v1/jobs: idempotency', () => {
   it('409: a reserved key without a stored response', async () => {
     await api.store.redis.hset('{s0}:idempotency:acme:k', 'hash', 'h');
 
-    expect(told(await submit({}, { 'Idempotency-Key': 'k' }))).toEqual({ status: 409, code: 'IDEMPOTENCY_CONFLICT' });
+    expect(statusAndCode(await submit({}, { 'Idempotency-Key': 'k' }))).toEqual({
+      status: 409,
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
   });
 
   it('200: 50 concurrent requests with one key create one job, which all return', async () => {
@@ -94,7 +97,7 @@ describe('POST /api/v1/jobs: idempotency', () => {
 
     const again = await submit(wipe, { 'Idempotency-Key': 'k' });
 
-    expect(told(first)).toEqual({ status: 403, code: 'policy_denied' });
+    expect(statusAndCode(first)).toEqual({ status: 403, code: 'policy_denied' });
     expect(again).toMatchObject({ status: 403, body: first.body });
     expect(await stored()).toBe(1);
   });

@@ -1,6 +1,6 @@
 import { changeDocument } from '@svc/settings';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('POST /api/v1/jobs: policy and limits', () => {
   const api = useApi();
@@ -38,7 +38,7 @@ describe('POST /api/v1/jobs: policy and limits', () => {
   it('403: a topic that no rule allows', async () => {
     await api.policy("version: '1'\ndefault_decision: deny\nrules: []\n");
 
-    expect(told(await submit())).toEqual({ status: 403, code: 'policy_denied' });
+    expect(statusAndCode(await submit())).toEqual({ status: 403, code: 'policy_denied' });
 
     await api.policy();
   });
@@ -79,7 +79,7 @@ describe('POST /api/v1/jobs: policy and limits', () => {
 
     const answer = await submit(burst);
 
-    expect(told(answer)).toEqual({ status: 429, code: 'policy_throttled' });
+    expect(statusAndCode(answer)).toEqual({ status: 429, code: 'policy_throttled' });
     expect(answer.headers['retry-after']).toBe('5');
     expect(await stored()).toBe(3);
     expect(await api.store.jobs.reserved('acme', 'k')).toBeUndefined();
@@ -114,15 +114,15 @@ describe('POST /api/v1/jobs: policy and limits', () => {
     await configure({ limits: { max_concurrent_jobs: 1 } }, scope, id);
     await submit({ team_id: 'red' });
 
-    expect(told(await submit({ team_id: 'red' }))).toEqual({ status: 429, code: 'BACKPRESSURE' });
+    expect(statusAndCode(await submit({ team_id: 'red' }))).toEqual({ status: 429, code: 'BACKPRESSURE' });
   });
 
   it('403: a memory id that config denies or does not allow, if one was sent', async () => {
     await configure({ context: { denied_memory_ids: ['secret-*'], allowed_memory_ids: ['*-notes'] } });
     const violation = { status: 403, code: 'MEMORY_POLICY_VIOLATION' };
 
-    expect(told(await submit({ memory_id: 'secret-notes' }))).toEqual(violation);
-    expect(told(await submit({ memory_id: 'mem:other' }))).toEqual(violation);
+    expect(statusAndCode(await submit({ memory_id: 'secret-notes' }))).toEqual(violation);
+    expect(statusAndCode(await submit({ memory_id: 'mem:other' }))).toEqual(violation);
     expect((await submit({ memory_id: 'team-notes' })).status).toBe(200);
     expect((await submit()).status).toBe(200);
   });
@@ -132,7 +132,7 @@ describe('POST /api/v1/jobs: policy and limits', () => {
     async (context) => {
       await configure({ context });
 
-      expect(told(await submit({ memory_id: 'm' }))).toEqual({ status: 503, code: 'MEMORY_POLICY_VIOLATION' });
+      expect(statusAndCode(await submit({ memory_id: 'm' }))).toEqual({ status: 503, code: 'MEMORY_POLICY_VIOLATION' });
     },
   );
 
@@ -166,7 +166,7 @@ describe.each([
   it(`returns ${expected.status}`, async () => {
     const answer = await api.as('user').post('/api/v1/jobs', { prompt: 'x' }, { 'Idempotency-Key': 'k' });
 
-    expect(told(answer)).toEqual(expected);
+    expect(statusAndCode(answer)).toEqual(expected);
     const { items } = await api.store.index.page('acme', {}, 10);
     const labels = { safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' };
     expect(items).toMatchObject(mode === 'open' ? [{ state: 'PENDING', request: { labels } }] : []);

@@ -1,6 +1,6 @@
 import { changeDocument } from '@svc/settings';
 import { useApi } from '../../api.testing';
-import { told, type HttpAnswer } from '../../caller.testing';
+import { statusAndCode, type HttpAnswer } from '../../caller.testing';
 
 describe('POST /api/v1/jobs: the request', () => {
   const api = useApi();
@@ -141,7 +141,7 @@ describe('POST /api/v1/jobs: the request', () => {
   ])('400: %s', async (_what, body, path) => {
     const answer = await submit(body);
 
-    expect(told(answer)).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'invalid_body' });
     expect(fieldsNamed(answer)).toEqual([path]);
   });
 
@@ -152,12 +152,12 @@ describe('POST /api/v1/jobs: the request', () => {
     ['x'.repeat(50_001), 403, 'tier_limit_exceeded'],
     ['x'.repeat(500_001), 403, 'tier_limit_exceeded'],
   ])('prompt limits (%#)', async (prompt, status, code) => {
-    expect(told(await submit({ prompt }))).toEqual({ status, code });
+    expect(statusAndCode(await submit({ prompt }))).toEqual({ status, code });
   });
 
   it('a license can raise the prompt limit, up to the fixed maximum', async () => {
     api.license('enterprise', { max_prompt_chars: 60_000 });
-    expect(told(await submit({ prompt: 'x'.repeat(60_000) }))).toMatchObject({ status: 200 });
+    expect(statusAndCode(await submit({ prompt: 'x'.repeat(60_000) }))).toMatchObject({ status: 200 });
     expect((await submit({ prompt: 'x'.repeat(60_001) })).body).toMatchObject({
       status: 403,
       limit: 'max_prompt_chars',
@@ -166,12 +166,12 @@ describe('POST /api/v1/jobs: the request', () => {
     });
 
     api.license('enterprise', { max_prompt_chars: -1 });
-    expect(told(await submit({ prompt: 'x'.repeat(500_000) }))).toMatchObject({ status: 200 });
-    expect(told(await submit({ prompt: 'x'.repeat(500_001) }))).toMatchObject({ status: 403 });
+    expect(statusAndCode(await submit({ prompt: 'x'.repeat(500_000) }))).toMatchObject({ status: 200 });
+    expect(statusAndCode(await submit({ prompt: 'x'.repeat(500_001) }))).toMatchObject({ status: 403 });
   });
 
   it.each(['', 'mem:', '  '])('400: memory id %j', async (memory_id) => {
-    expect(told(await submit({ memory_id }))).toEqual({ status: 400, code: 'invalid_memory_id' });
+    expect(statusAndCode(await submit({ memory_id }))).toEqual({ status: 400, code: 'invalid_memory_id' });
   });
 
   it('400: a topic that no pool serves, with the served topics', async () => {
@@ -189,14 +189,14 @@ describe('POST /api/v1/jobs: the request', () => {
   });
 
   it('403: only an admin may submit for another principal', async () => {
-    expect(told(await submit({ principal_id: 'ann' }))).toEqual({ status: 403, code: 'access_denied' });
+    expect(statusAndCode(await submit({ principal_id: 'ann' }))).toEqual({ status: 403, code: 'access_denied' });
 
     const answer = await api.as('admin').post('/api/v1/jobs', { prompt: 'x', principal_id: 'uma' });
     expect((await api.store.jobs.load(String(answer.body['job_id'])))?.request.principal_id).toBe('uma');
   });
 
   it('403: callers cannot claim to be an agent', async () => {
-    expect(told(await submit({ labels: { agent_id: 'a-1' } }))).toEqual({ status: 403, code: 'access_denied' });
+    expect(statusAndCode(await submit({ labels: { agent_id: 'a-1' } }))).toEqual({ status: 403, code: 'access_denied' });
   });
 
   it('a rejected request stores nothing', async () => {

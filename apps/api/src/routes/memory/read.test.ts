@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { createRunClient } from '../runs/given-runs.testing';
 
 describe('GET /api/v1/memory', () => {
@@ -62,7 +62,10 @@ describe('GET /api/v1/memory', () => {
     await api.store.redis.rpush(`mem:${id}:${part}`, 'x');
 
     expect((await read(`key=mem:${id}:${part}`)).status).toBe(200);
-    expect(told(await read(`key=mem:${id}:${part}`, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await read(`key=mem:${id}:${part}`, 'other'))).toEqual({
+      status: 403,
+      code: 'tenant_access_denied',
+    });
   });
 
   it.each([
@@ -76,13 +79,13 @@ describe('GET /api/v1/memory', () => {
     ['ptr=http://ctx:x', 400, 'invalid_pointer'],
     ['key=ctx:nothing-of-that-name', 404, 'not_found'],
   ])('%s', async (query, status, code) => {
-    expect(told(await read(query))).toEqual({ status, code });
+    expect(statusAndCode(await read(query))).toEqual({ status, code });
   });
 
   it('404: memory without a known tenant, except for a credential of all tenants', async () => {
     await api.store.redis.set('mem:shared', 'v');
 
-    expect(told(await read('key=mem:shared'))).toEqual({ status: 404, code: 'not_found' });
+    expect(statusAndCode(await read('key=mem:shared'))).toEqual({ status: 404, code: 'not_found' });
     expect((await read('key=mem:shared', 'everywhere')).status).toBe(200);
   });
 
@@ -92,7 +95,7 @@ describe('GET /api/v1/memory', () => {
     for (const key of [`res:${id}`, `res:${id}:redacted:0a1b`, `res:${id}:part`, `res:${id}:part:2`]) {
       await api.store.redis.set(key, 'canary');
       for (const who of ['admin', 'everywhere'] as const) {
-        expect(told(await read(`key=${key}`, who))).toEqual({ status: 403, code: 'output_quarantined' });
+        expect(statusAndCode(await read(`key=${key}`, who))).toEqual({ status: 403, code: 'output_quarantined' });
       }
     }
   });
@@ -119,14 +122,17 @@ describe('GET /api/v1/memory', () => {
     await api.store.redis.set(`mem:run:${id}`, 'v');
 
     expect((await read(`key=mem:run:${id}`)).body).toMatchObject({ json: { value: 'v' } });
-    expect(told(await read(`key=mem:run:${id}`, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await read(`key=mem:run:${id}`, 'other'))).toEqual({
+      status: 403,
+      code: 'tenant_access_denied',
+    });
   });
 
   it('403: memory of another tenant’s job', async () => {
     const id = await api.given.job({ state: 'SUCCEEDED' });
 
     for (const key of [`ctx:${id}`, `res:${id}`, `mem:${id}`]) {
-      expect(told(await read(`key=${key}`, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+      expect(statusAndCode(await read(`key=${key}`, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
     }
   });
 });

@@ -3,7 +3,7 @@ import { eventually } from '@svc/testing';
 import { createHash } from 'node:crypto';
 import { useApi } from '../../api.testing';
 import { bundleKeys } from '../../bundle-keys.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { bundleCalls, ban } from './policy.testing';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -19,7 +19,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
 
     expect(answer).toMatchObject({ status: 200, body: { id: 'secops/invariants', signature: { key_id: 'tests' } } });
     await eventually(async () =>
-      expect(told(await submit('job.demo.echo'))).toEqual({ status: 403, code: 'policy_denied' }),
+      expect(statusAndCode(await submit('job.demo.echo'))).toEqual({ status: 403, code: 'policy_denied' }),
     );
     expect(await api.packets()).toContain('sys.config.changed');
     const stored = (await get('secops~invariants')).body;
@@ -65,10 +65,12 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
       const seen = String(body['sha256']);
       await put('secops~a', { content: content('b') });
 
-      expect(told(await put('secops~a', { content: content('c') }, { 'If-Match': `"${seen}"` }))).toEqual(stale);
-      expect(told(await put('secops~a', { content: content('c'), expected_sha256: seen }))).toEqual(stale);
-      expect(told(await remove('secops~a', { 'If-Match': `"${seen}"` }))).toEqual(stale);
-      expect(told(await put('secops~new', { content: content('c') }, { 'If-Match': '*' }))).toEqual(stale);
+      expect(statusAndCode(await put('secops~a', { content: content('c') }, { 'If-Match': `"${seen}"` }))).toEqual(
+        stale,
+      );
+      expect(statusAndCode(await put('secops~a', { content: content('c'), expected_sha256: seen }))).toEqual(stale);
+      expect(statusAndCode(await remove('secops~a', { 'If-Match': `"${seen}"` }))).toEqual(stale);
+      expect(statusAndCode(await put('secops~new', { content: content('c') }, { 'If-Match': '*' }))).toEqual(stale);
       const { etag = '' } = (await get('secops~a')).headers;
       expect((await put('secops~a', { content: content('c') }, { 'If-Match': etag })).status).toBe(200);
     });
@@ -85,7 +87,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
 
     it('a write without a hash that races with another write of the same bundle', async () => {
       between(() => put('secops~a', { content: content('first') }));
-      expect(told(await put('secops~a', { content: content('second') }))).toEqual(stale);
+      expect(statusAndCode(await put('secops~a', { content: content('second') }))).toEqual(stale);
       expect((await get('secops~a')).body['content']).toBe(content('first'));
 
       between(() => put('secops~b', { content: content('b') }));
@@ -102,20 +104,22 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
       );
 
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(answers.filter(({ status }) => status !== 200).map(told)).toEqual(Array.from({ length: 7 }, () => stale));
+      expect(answers.filter(({ status }) => status !== 200).map(statusAndCode)).toEqual(
+        Array.from({ length: 7 }, () => stale),
+      );
     });
   });
 
   it.each([
     ['no YAML', 'rules: [', 1],
-    ['a key nobody knows', 'rules: []\nrulez: []', 2],
-    ['a decision nobody knows', 'rules:\n  - id: a\n    decision: perhaps', 3],
+    ['an unknown key', 'rules: []\nrulez: []', 2],
+    ['an unknown decision', 'rules:\n  - id: a\n    decision: perhaps', 3],
     ['a bad pattern', 'input_rules:\n  - id: a\n    decision: deny\n    match: {content_patterns: ["(a"]}', 4],
     ['nothing but space', '  \n', 1],
   ])('400 POLICY_VALIDATION_FAILED: %s, with its line', async (_, text, line) => {
     const answer = await put('secops~a', { content: text });
 
-    expect(told(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
     expect(answer.body['violations']).toMatchObject([{ in: 'body', field: 'content', line }]);
     expect((await get('secops~a')).status).toBe(404);
   });
@@ -125,7 +129,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
 
     expect(many.body['violations']).toMatchObject([{ line: 1 }, { line: 2 }, { line: 4 }]);
     for (const body of [{ content: '' }, {}])
-      expect(told(await put('secops~a', body))).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+      expect(statusAndCode(await put('secops~a', body))).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
   });
 
   it.each([
@@ -147,7 +151,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
   ])('400 POLICY_VALIDATION_FAILED in bounded time: %s', async (_, text) => {
     const answer = await put('secops~a', { content: text });
 
-    expect(told(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
     expect((answer.body['violations'] as unknown[]).length).toBeLessThanOrEqual(100);
   });
 
@@ -161,7 +165,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     [`secops~${'a'.repeat(129)}`, 'bundle id'],
   ])('400 bundle_not_writable: %s', async (id, why) => {
     for (const answer of [await put(id, { content: content('a') }), await remove(id)]) {
-      expect(told(answer)).toEqual({ status: 400, code: 'bundle_not_writable' });
+      expect(statusAndCode(answer)).toEqual({ status: 400, code: 'bundle_not_writable' });
       expect(answer.body['error']).toContain(why);
     }
   });
@@ -169,11 +173,11 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
   it('403 tenant_access_denied: admins of other tenants; 200: callers with access to all tenants', async () => {
     const denied = { status: 403, code: 'tenant_access_denied' };
 
-    expect(told(await put('secops~a', { content: content('a') }, {}, '', api.as('other')))).toEqual(denied);
+    expect(statusAndCode(await put('secops~a', { content: content('a') }, {}, '', api.as('other')))).toEqual(denied);
     expect(
       (await put('secops~a', { content: content('a') }, { 'X-Tenant-ID': 'globex' }, '', api.as('everywhere'))).status,
     ).toBe(200);
-    expect(told(await remove('secops~a', {}, api.as('other')))).toEqual(denied);
+    expect(statusAndCode(await remove('secops~a', {}, api.as('other')))).toEqual(denied);
   });
 
   it('403 tier_limit_exceeded: one more than the plan allows; existing ones can be changed', async () => {
@@ -283,8 +287,8 @@ describe('GET /api/v1/policy/bundles', () => {
   });
 
   it('404 bundle_not_found', async () => {
-    expect(told(await get('secops~none'))).toEqual({ status: 404, code: 'bundle_not_found' });
-    expect(told(await api.as('admin').del('/api/v1/policy/bundles/secops~none'))).toEqual({
+    expect(statusAndCode(await get('secops~none'))).toEqual({ status: 404, code: 'bundle_not_found' });
+    expect(statusAndCode(await api.as('admin').del('/api/v1/policy/bundles/secops~none'))).toEqual({
       status: 404,
       code: 'bundle_not_found',
     });
@@ -314,7 +318,7 @@ describe('a gateway without a key to sign with', () => {
     const { put, list, content } = bundleCalls(api);
 
     it('503 POLICY_SIGNING_REQUIRED: nothing is stored', async () => {
-      expect(told(await put('secops~a', { content: content('a') }))).toEqual({
+      expect(statusAndCode(await put('secops~a', { content: content('a') }))).toEqual({
         status: 503,
         code: 'POLICY_SIGNING_REQUIRED',
       });
@@ -346,7 +350,7 @@ describe('a large total size of policies', () => {
     const large = (id: string, bytes: number) => put(id, { content: `# ${'x'.repeat(bytes)}\nrules: []\n` });
     for (const id of ['secops~a', 'secops~b']) expect((await large(id, 1_900_000)).status).toBe(200);
 
-    expect(told(await large('secops~c', 1_900_000))).toEqual({ status: 413, code: 'request_too_large' });
+    expect(statusAndCode(await large('secops~c', 1_900_000))).toEqual({ status: 413, code: 'request_too_large' });
 
     expect((await large('secops~b', 1_000_000)).status).toBe(200);
     expect((await remove('secops~a')).status).toBe(204);

@@ -185,10 +185,10 @@ const getCases = (code: ErrorCode) => (elsewhere[code] ?? []).map((id) => [code,
 describe('an error of a policy endpoint', () => {
   const api = useApi();
   it('is provoked here exactly if it is declared', () => {
-    const told = new Set([...Object.keys(provocations), ...Object.keys(elsewhere)]);
+    const provoked = new Set([...Object.keys(provocations), ...Object.keys(elsewhere)]);
     const declared = new Set(policy.flatMap(({ errors }) => errors));
 
-    expect([...told].sort()).toEqual([...declared].sort());
+    expect([...provoked].sort()).toEqual([...declared].sort());
     for (const [code, id] of cases) expect(policy.find((each) => each.id === id)?.errors).toContain(code);
   });
 

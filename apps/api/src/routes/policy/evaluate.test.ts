@@ -1,6 +1,6 @@
 import type { Kernel } from '@svc/kernel-client';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const policy = `
 version: '7'
@@ -48,8 +48,8 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
   beforeEach(() => api.license('enterprise'));
   const ask = (route: string, body: object, as = api.as('admin')) => as.post(`/api/v1/policy/${route}`, body);
   const decided = async (body: object, route = 'simulate') => {
-    const { status, body: told } = await ask(route, { topic: 'job.demo.x', ...body });
-    return [status, told['decision'], told['ruleId']];
+    const { status, body: decision } = await ask(route, { topic: 'job.demo.x', ...body });
+    return [status, decision['decision'], decision['ruleId']];
   };
 
   it.each(['evaluate', 'simulate'])('%s 200: every field is present, for any decision', async (route) => {
@@ -114,8 +114,8 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
   it('200: explain lists every evaluated rule, and why it did not match', async () => {
     const { body } = await ask('explain', { topic: 'job.demo.refund', labels: { amount: '10' }, input_content: 'hello' });
 
-    const looked = { source: expect.stringContaining('safety.yaml') as string, set: 'global' };
-    const passed = { ...looked, outcome: 'not_matched' };
+    const evaluated = { source: expect.stringContaining('safety.yaml') as string, set: 'global' };
+    const passed = { ...evaluated, outcome: 'not_matched' };
     const [allow, deny] = ['DECISION_TYPE_ALLOW', 'DECISION_TYPE_DENY'];
     expect(body).toMatchObject({ ...answer, reason: expect.stringContaining('decided by rule ok of') as string });
     expect(body['reason']).toContain('big (metadata)');
@@ -128,7 +128,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
       { ...passed, ruleId: 'reserved', decision: deny, failed: 'topics' },
       { ...passed, ruleId: 'globex', decision: deny, failed: 'tenants' },
       { ...passed, ruleId: 'risky', decision: 'DECISION_TYPE_REQUIRE_HUMAN', failed: 'agent_risk_tiers' },
-      { ...looked, ruleId: 'ok', decision: allow, outcome: 'matched' },
+      { ...evaluated, ruleId: 'ok', decision: allow, outcome: 'matched' },
       { ...passed, set: 'content', ruleId: 'word', decision: deny, failed: 'content' },
     ]);
   });
@@ -179,21 +179,21 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
   ])('400: a bad %s (%j)', async (field, body) => {
     for (const route of ['evaluate', 'simulate', 'explain']) {
       const refused = await ask(route, { topic: 'job.demo.x', ...body });
-      expect(told(refused)).toEqual({ status: 400, code: 'invalid_body' });
+      expect(statusAndCode(refused)).toEqual({ status: 400, code: 'invalid_body' });
       expect(refused.body['violations']).toMatchObject([{ field }]);
     }
   });
 
   it('400: unknown fields, at any level', async () => {
     for (const body of [{ colour: 'red' }, { meta: { colour: 'red' } }, { budget: { colour: 1 } }]) {
-      expect(told(await ask('evaluate', { topic: 'job.demo.x', ...body }))).toEqual({ status: 400, code: 'invalid_json' });
+      expect(statusAndCode(await ask('evaluate', { topic: 'job.demo.x', ...body }))).toEqual({ status: 400, code: 'invalid_json' });
     }
-    expect(told(await ask('evaluate', {}))).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(await ask('evaluate', {}))).toEqual({ status: 400, code: 'invalid_body' });
   });
 
   it('403: the name of another tenant, in any field; callers with access to all tenants may name any', async () => {
     for (const body of [{ tenant: 'globex' }, { org_id: 'globex' }, { meta: { tenant_id: 'globex' } }]) {
-      expect(told(await ask('simulate', { topic: 'job.demo.x', ...body }))).toEqual({ status: 403, code: 'tenant_access_denied' });
+      expect(statusAndCode(await ask('simulate', { topic: 'job.demo.x', ...body }))).toEqual({ status: 403, code: 'tenant_access_denied' });
       expect((await ask('simulate', { topic: 'job.demo.x', ...body }, api.as('everywhere'))).body['ruleId']).toBe('globex');
     }
     expect((await decided({ tenant: 'acme', meta: { tenant_id: 'acme' } }))[2]).toBe('ok');
@@ -201,7 +201,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
   });
 
   it('403: operators read snapshots and cannot evaluate', async () => {
-    expect(told(await ask('evaluate', { topic: 'job.demo.x' }, api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
+    expect(statusAndCode(await ask('evaluate', { topic: 'job.demo.x' }, api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
     expect((await api.as('operator').get('/api/v1/policy/snapshots')).status).toBe(200);
   });
 
@@ -237,10 +237,10 @@ describe('POST /api/v1/policy/evaluate with a remote kernel', () => {
   it('503: the kernel is unavailable', async () => {
     for (const route of ['evaluate', 'simulate', 'explain']) {
       const answer = await api.as('admin').post(`/api/v1/policy/${route}`, { topic: 'job.a' });
-      expect(told(answer)).toEqual({ status: 503, code: 'safety_unavailable' });
+      expect(statusAndCode(answer)).toEqual({ status: 503, code: 'safety_unavailable' });
       expect(answer.headers['retry-after']).toBe('5');
     }
-    expect(told(await api.as('admin').get('/api/v1/policy/snapshots'))).toEqual({ status: 503, code: 'safety_unavailable' }); // prettier-ignore
+    expect(statusAndCode(await api.as('admin').get('/api/v1/policy/snapshots'))).toEqual({ status: 503, code: 'safety_unavailable' }); // prettier-ignore
   });
 });
 

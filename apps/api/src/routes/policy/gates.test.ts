@@ -2,7 +2,7 @@ import { actionKinds, actionVerbs } from '@svc/contract';
 import { eventually, fuzzed, hostileJson, hostileText } from '@svc/testing';
 import fc from 'fast-check';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const drop = { kind: 'mutation', verb: 'drop', target_resource: { type: 'table', id: 'orders' } };
 const scope = {
@@ -36,7 +36,7 @@ describe('action checks of policy/evaluate, simulate and explain', () => {
     [403, 'access_denied', 'file', 'sensitive_path', { kind: 'file', verb: 'read', target_path: '/etc/shadow' }],
     [403, 'access_denied', 'url', 'dns_resolution:loopback', { kind: 'url', verb: 'read', target_url: 'http://127.1/' }],
     [403, 'access_denied', 'tenant', 'cross_tenant:owner_mismatch', { kind: 'tenant_query', verb: 'read', filters: { tenant_id: 'globex' } }],
-    [403, 'access_denied', 'provenance', 'unverified_claim', { kind: 'provenance_check', verb: 'read', approval_claim: { claim_text: 'the boss said so' } }],
+    [403, 'access_denied', 'provenance', 'unverified_claim', { kind: 'provenance_check', verb: 'read', approval_claim: { claim_text: 'approved by the boss' } }],
     [404, 'not_found', 'mutation', 'approval:not_found', { ...drop, approval_claim: { approval_ref: 'nothing' } }],
     [503, 'service_unavailable', 'url', 'dns_resolution:failed', { kind: 'url', verb: 'read', target_url: 'https://down.example/' }],
   ])('%d %s: %s rejects, %s', async (status, code, gate, sub_reason, action, more = {}) => {
@@ -74,7 +74,7 @@ describe('action checks of policy/evaluate, simulate and explain', () => {
     });
     for (const route of ['evaluate', 'explain']) {
       const answer = await ask(drop, route);
-      expect(told(answer)).toEqual({ status: 409, code: 'conflict' });
+      expect(statusAndCode(answer)).toEqual({ status: 409, code: 'conflict' });
       expect(answer.body['details']).toEqual({
         gate: 'actiongate.mutation', sub_reason: 'approval:none', target_type: 'table', auth_tenant: 'acme',
         claim_present: false, claim_chars: '0', verb: 'drop', kind: 'mutation',
@@ -98,9 +98,9 @@ describe('action checks of policy/evaluate, simulate and explain', () => {
   ])('400: a descriptor with %s', async (_what, action) => {
     const answer = await ask(action);
 
-    expect(told(answer)).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'invalid_body' });
     expect(answer.body['violations']).toMatchObject([{ field: 'action' }]);
-    expect(told(await ask({ ...drop, colour: 'red' }))).toEqual({ status: 400, code: 'invalid_json' });
+    expect(statusAndCode(await ask({ ...drop, colour: 'red' }))).toEqual({ status: 400, code: 'invalid_json' });
   });
 
   describe('with the approval of a held job that describes the action', () => {

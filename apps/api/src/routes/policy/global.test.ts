@@ -2,7 +2,7 @@ import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
 import { eventually } from '@svc/testing';
 import { useApi, type Api } from '../../api.testing';
 import { bundleKeys } from '../../bundle-keys.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { ban, bundleCalls } from './policy.testing';
 
 interface View {
@@ -115,11 +115,11 @@ describe('the global policy', () => {
     await put('secops~other', a);
     expect((await write({ snapshot_version, sections: { input_rules: a } })).status).toBe(200);
 
-    expect(told(await write({ snapshot_version, sections: { output_rules: b } }))).toEqual(stale);
+    expect(statusAndCode(await write({ snapshot_version, sections: { output_rules: b } }))).toEqual(stale);
 
     const now = (await read()).snapshot_version;
     await put('secops~global-input', { ...a, enabled: false });
-    expect(told(await write({ snapshot_version: now, sections: { output_rules: b } }))).toEqual(stale);
+    expect(statusAndCode(await write({ snapshot_version: now, sections: { output_rules: b } }))).toEqual(stale);
     expect((await read()).sections['output_rules']?.content).toBe('');
   });
 
@@ -141,19 +141,19 @@ describe('the global policy', () => {
   it('400: one invalid section rejects the whole write; an unknown section', async () => {
     const answer = await write({ sections: { input_rules: a, output_rules: { content: 'rules:\n  - {id: x}' } } });
 
-    expect(told(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
     expect(answer.body['violations']).toMatchObject([{ field: 'sections.output_rules.content', line: 2 }]);
     expect((await write({ sections: { colour_rules: a } })).status).toBe(400);
     expect((await list()).body['items']).toEqual([]);
   });
 
   it('403: admins of other tenants; more bundles than the plan allows', async () => {
-    expect(told(await write({ sections: { input_rules: a } }, api.as('other')))).toEqual({
+    expect(statusAndCode(await write({ sections: { input_rules: a } }, api.as('other')))).toEqual({
       status: 403,
       code: 'tenant_access_denied',
     });
     api.license('enterprise', { max_policy_bundles: 1 });
-    expect(told(await write({ sections: { input_rules: a, output_rules: b } }))).toEqual({
+    expect(statusAndCode(await write({ sections: { input_rules: a, output_rules: b } }))).toEqual({
       status: 403,
       code: 'tier_limit_exceeded',
     });
@@ -167,6 +167,6 @@ describe('a gateway without a key to sign with', () => {
   it('503 POLICY_SIGNING_REQUIRED', async () => {
     const answer = await globalPolicy(api).write({ sections: { input_rules: a } });
 
-    expect(told(answer)).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
+    expect(statusAndCode(answer)).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
   });
 });

@@ -26,5 +26,5 @@ export async function storeBundles(api: Api, bundles: Record<string, unknown>): 
   const [stored] = await api.store.config.documents([['system', 'policy']]);
   const read = stored?.revision ?? 0;
   const document = { ...place, data: { bundles }, revision: read + 1, updated_at: '2026-01-01T00:00:00Z', meta: {} };
-  if (!(await api.store.config.replace(document, read))) throw new Error('somebody else wrote at the same time');
+  if (!(await api.store.config.replace(document, read))) throw new Error('concurrent write');
 }

@@ -2,7 +2,7 @@ import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
 import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { bundleKeys } from '../../bundle-keys.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { ban, bundleCalls, storeBundles } from './policy.testing';
 
 const denied = { status: 403, code: 'tenant_access_denied' };
@@ -58,8 +58,8 @@ describe('snapshots of policy bundles', () => {
   });
 
   it('403: admins of other tenants; 404 snapshot_not_found', async () => {
-    expect(told(await take('x', api.as('other')))).toEqual(denied);
-    expect(told(await snapshot('2026-01-01T00:00:00Z-0123456789'))).toEqual({
+    expect(statusAndCode(await take('x', api.as('other')))).toEqual(denied);
+    expect(statusAndCode(await snapshot('2026-01-01T00:00:00Z-0123456789'))).toEqual({
       status: 404,
       code: 'snapshot_not_found',
     });
@@ -113,8 +113,8 @@ describe('POST /api/v1/policy/publish', () => {
   });
 
   it('400: nothing to publish, an unknown bundle, one of other owners, and one that is no longer valid', async () => {
-    expect(told(await publish())).toEqual(invalid);
-    expect(told(await publish({ bundle_ids: [] }))).toEqual(invalid);
+    expect(statusAndCode(await publish())).toEqual(invalid);
+    expect(statusAndCode(await publish({ bundle_ids: [] }))).toEqual(invalid);
     expect((await publish({ bundle_ids: ['secops/x'] })).body).toMatchObject({
       code: 'POLICY_VALIDATION_FAILED',
       violations: [{ field: 'bundle_ids' }],
@@ -123,12 +123,15 @@ describe('POST /api/v1/policy/publish', () => {
       'pack/a': { content: 'rules: []', enabled: false },
       'secops/a': { content: 'rules: [', enabled: false },
     });
-    expect(told(await publish({ bundle_ids: ['pack/a'] }))).toEqual({ status: 400, code: 'bundle_not_writable' });
-    expect(told(await publish())).toEqual(invalid);
+    expect(statusAndCode(await publish({ bundle_ids: ['pack/a'] }))).toEqual({
+      status: 400,
+      code: 'bundle_not_writable',
+    });
+    expect(statusAndCode(await publish())).toEqual(invalid);
   });
 
   it('403: admins of other tenants', async () => {
-    expect(told(await publish({}, api.as('other')))).toEqual(denied);
+    expect(statusAndCode(await publish({}, api.as('other')))).toEqual(denied);
   });
 });
 
@@ -201,7 +204,7 @@ describe('POST /api/v1/policy/rollback', () => {
       const { body } = await take();
       await storeBundles(api, {});
 
-      expect(told(await rollback({ snapshot_id: String(body['id']) }))).toEqual(invalid);
+      expect(statusAndCode(await rollback({ snapshot_id: String(body['id']) }))).toEqual(invalid);
       expect((await list()).body['items']).toEqual([]);
     }
   });
@@ -213,12 +216,12 @@ describe('POST /api/v1/policy/rollback', () => {
     await remove('secops~a');
     api.license('enterprise', { max_policy_bundles: 1 });
 
-    expect(told(await rollback({ snapshot_id: String(body['id']) }))).toEqual({
+    expect(statusAndCode(await rollback({ snapshot_id: String(body['id']) }))).toEqual({
       status: 403,
       code: 'tier_limit_exceeded',
     });
-    expect(told(await rollback({ snapshot_id: String(body['id']) }, api.as('other')))).toEqual(denied);
-    expect(told(await rollback({ snapshot_id: 'x' }))).toEqual({ status: 404, code: 'snapshot_not_found' });
+    expect(statusAndCode(await rollback({ snapshot_id: String(body['id']) }, api.as('other')))).toEqual(denied);
+    expect(statusAndCode(await rollback({ snapshot_id: 'x' }))).toEqual({ status: 404, code: 'snapshot_not_found' });
   });
 });
 
@@ -231,10 +234,10 @@ describe('a gateway without a key to sign with', () => {
     const { body } = await take();
     const refused = { status: 503, code: 'POLICY_SIGNING_REQUIRED' };
 
-    expect([told(await publish()), told(await rollback({ snapshot_id: String(body['id']) }))]).toEqual([
-      refused,
-      refused,
-    ]);
+    expect([
+      statusAndCode(await publish()),
+      statusAndCode(await rollback({ snapshot_id: String(body['id']) })),
+    ]).toEqual([refused, refused]);
   });
 });
 
@@ -251,7 +254,7 @@ describe('a gateway whose kernels require signed bundles', () => {
       await storeBundles(api, { 'secops/a': { ...bundles['secops/a'], ...signature } });
       const { body } = await take();
 
-      expect(told(await rollback({ snapshot_id: String(body['id']) }))).toEqual(invalid);
+      expect(statusAndCode(await rollback({ snapshot_id: String(body['id']) }))).toEqual(invalid);
     }
     expect((await rollback({ snapshot_id: String(good['id']) })).status).toBe(200);
   });

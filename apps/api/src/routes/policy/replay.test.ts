@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { ban } from './policy.testing';
 
 const hour = 3_600_000;
@@ -97,7 +97,7 @@ describe('POST /api/v1/policy/replay', () => {
     expect(await tenants('other')).toEqual(['globex']);
     expect(await tenants('everywhere')).toEqual(['acme', 'globex']);
     expect(await tenants('everywhere', { tenant: 'globex' })).toEqual(['globex']);
-    expect(told(await replay({ ...current, filters: { tenant: 'globex' } }))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await replay({ ...current, filters: { tenant: 'globex' } }))).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 
   it.each([
@@ -112,12 +112,12 @@ describe('POST /api/v1/policy/replay', () => {
   ])('400: %s', async (_what, body, field) => {
     const answer = await replay(body);
 
-    expect(told(answer)).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'invalid_body' });
     expect(answer.body['violations']).toMatchObject([{ field }]);
   });
 
   it('400: an invalid policy', async () => {
-    expect(told(await replay(trying('rules: 7')))).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+    expect(statusAndCode(await replay(trying('rules: 7')))).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
   });
 }); // prettier-ignore
 
@@ -127,7 +127,7 @@ describe('POST /api/v1/policy/replay while the kernel is unavailable', () => {
   it('503', async () => {
     const body = { ...range(), use_current_policy: true };
 
-    expect(told(await api.as('admin').post('/api/v1/policy/replay', body))).toEqual({
+    expect(statusAndCode(await api.as('admin').post('/api/v1/policy/replay', body))).toEqual({
       status: 503,
       code: 'safety_unavailable',
     });
@@ -160,8 +160,8 @@ describe('POST /api/v1/policy/analytics', () => {
   });
 
   it('400: an invalid range; 403: callers who may not read policy', async () => {
-    expect(told(await analyse({ to: at(-2 * hour) }))).toEqual({ status: 400, code: 'invalid_body' });
-    expect(told(await analyse({ from: at(-9 * 24 * hour) }))).toEqual({ status: 400, code: 'invalid_body' });
-    expect(told(await analyse({}, api.as('user')))).toEqual({ status: 403, code: 'access_denied' });
+    expect(statusAndCode(await analyse({ to: at(-2 * hour) }))).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(await analyse({ from: at(-9 * 24 * hour) }))).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(await analyse({}, api.as('user')))).toEqual({ status: 403, code: 'access_denied' });
   });
 }); // prettier-ignore

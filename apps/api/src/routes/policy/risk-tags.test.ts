@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 describe('a topic that derives risk tags from the amount', () => {
   const api = useApi();
@@ -17,7 +17,9 @@ describe('a topic that derives risk tags from the amount', () => {
 
   it('replaces the client’s tags, at submission and in a simulation', async () => {
     const submit = async (amount: unknown) =>
-      told(await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic, risk_tags: ['mine'], context: { amount } }));
+      statusAndCode(
+        await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic, risk_tags: ['mine'], context: { amount } }),
+      );
     const simulate = async (amount: unknown) => {
       const asked = { topic, meta: { risk_tags: ['mine'] }, input_content: JSON.stringify({ amount }) };
       return (await api.as('admin').post('/api/v1/policy/simulate', asked)).body['ruleId'];

@@ -1,7 +1,7 @@
 import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
 import { useApi } from '../../api.testing';
 import { bundleKeys } from '../../bundle-keys.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { ban, bundleCalls, storeBundles } from './policy.testing';
 
 const outputRules = (...rules: string[]) => `output_rules:\n${rules.map((rule) => `  - {${rule}}\n`).join('')}`;
@@ -154,7 +154,7 @@ describe('output rules', () => {
         .filter(({ enabled }) => !enabled)
         .map(({ id }) => id),
     ).toEqual(off);
-    const lost = answers.filter(({ status }) => status !== 200).map(told);
+    const lost = answers.filter(({ status }) => status !== 200).map(statusAndCode);
     expect(lost).toEqual(lost.map(() => ({ status: 409, code: 'POLICY_VERSION_CONFLICT' })));
   });
 
@@ -162,9 +162,12 @@ describe('output rules', () => {
     await storeBundles(api, {});
     const [inFile] = items(await list());
 
-    expect(told(await toggle(String(inFile?.id), false))).toEqual({ status: 409, code: 'output_rule_not_editable' });
-    expect(told(await toggle('nothing', false))).toEqual({ status: 404, code: 'output_rule_not_found' });
-    expect(told(await toggle('nothing', false, api.as('other')))).toEqual({
+    expect(statusAndCode(await toggle(String(inFile?.id), false))).toEqual({
+      status: 409,
+      code: 'output_rule_not_editable',
+    });
+    expect(statusAndCode(await toggle('nothing', false))).toEqual({ status: 404, code: 'output_rule_not_found' });
+    expect(statusAndCode(await toggle('nothing', false, api.as('other')))).toEqual({
       status: 403,
       code: 'tenant_access_denied',
     });
@@ -175,7 +178,7 @@ describe('output rules', () => {
       'secops/out': `${outputRules('id: x, decision: deny')}rules:\n  - {id: r, decision: perhaps}\n`,
     });
 
-    expect(told(await toggle('x', false))).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+    expect(statusAndCode(await toggle('x', false))).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
   });
 });
 

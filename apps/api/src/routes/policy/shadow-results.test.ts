@@ -1,6 +1,6 @@
 import { keys, type ShadowResult } from '@svc/store';
 import { useApi } from '../../api.testing';
-import { told, type Calls } from '../../caller.testing';
+import { statusAndCode, type Calls } from '../../caller.testing';
 import { ban, bundleCalls } from './policy.testing';
 
 // Writes ten thousand results, possibly on a busy machine.
@@ -84,7 +84,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
       const { body } = await query('summary', fresh());
 
       expect(body).toMatchObject({ shadow_bundle_id: 'shadow-of-late', total_evaluated: 2 });
-      expect(told(await query('summary', window, api.as('other')))).toEqual({ status: 404, code: 'shadow_policy_not_found' }); // prettier-ignore
+      expect(statusAndCode(await query('summary', window, api.as('other')))).toEqual({ status: 404, code: 'shadow_policy_not_found' }); // prettier-ignore
     });
 
     it('200: the counts of a window are read once a minute', async () => {
@@ -180,10 +180,10 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
 
     it.each([
       ['no bucket', {}],
-      ['a bucket nobody knows', { bucket: '2h' }],
+      ['an unknown bucket', { bucket: '2h' }],
       ['more than 2000 buckets', { from: 0, to: 2_001 * 60_000, bucket: '1m' }],
     ])('400 POLICY_SHADOW_QUERY_INVALID: %s', async (_, more) => {
-      expect(told(await query('timeseries', { ...window, ...more }))).toEqual(invalid);
+      expect(statusAndCode(await query('timeseries', { ...window, ...more }))).toEqual(invalid);
     });
   });
 
@@ -213,18 +213,18 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
     const day = 24 * hour;
     for (const bad of [{ from: 5, to: 5 }, { from: 5, to: 4 }, { from: 0, to: 30 * day + 1 }, { from: 'x' }, { to: '' }, { from: -1 }]) {
       const answer = await query(part, { ...asked[part], ...bad });
-      expect(told(answer)).toEqual(invalid);
+      expect(statusAndCode(answer)).toEqual(invalid);
       expect(answer.body['violations']).toEqual([expect.objectContaining({ in: 'query' })]);
     }
-    expect(told(await query(part, {}))).toEqual(invalid);
-    expect(told(await query(part, asked[part]))).toEqual({ status: 404, code: 'shadow_policy_not_found' });
+    expect(statusAndCode(await query(part, {}))).toEqual(invalid);
+    expect(statusAndCode(await query(part, asked[part]))).toEqual({ status: 404, code: 'shadow_policy_not_found' });
     expect((await query(part, asked[part], api.as('operator'))).status).toBe(403);
   }); // prettier-ignore
 
   it.each([{ diff: 'worse' }, { limit: '0' }, { limit: '501' }, { limit: 'x' }, { cursor: 'x' }, { cursor: '1' }])(
     '400 POLICY_SHADOW_QUERY_INVALID: comparisons with %j',
     async (more) => {
-      expect(told(await query('comparisons', { ...window, ...more }))).toEqual(invalid);
+      expect(statusAndCode(await query('comparisons', { ...window, ...more }))).toEqual(invalid);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told, type Calls } from '../../caller.testing';
+import { statusAndCode, type Calls } from '../../caller.testing';
 import { ban, bundleCalls } from './policy.testing';
 
 const candidate = ban('tighter', 'job.demo.echo');
@@ -65,8 +65,8 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
 
   it('each tenant has its own shadow, invisible to others', async () => {
     await put();
-    expect(told(await get('secops~a', api.as('other')))).toEqual(missing);
-    expect(told(await remove('secops~a', api.as('other')))).toEqual(missing);
+    expect(statusAndCode(await get('secops~a', api.as('other')))).toEqual(missing);
+    expect(statusAndCode(await remove('secops~a', api.as('other')))).toEqual(missing);
 
     const { body } = await put({ content: ban('theirs', 'job.c') }, 'secops~a', api.as('other'));
 
@@ -79,8 +79,8 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
 
     expect((await remove()).status).toBe(204);
 
-    expect(told(await get())).toEqual(missing);
-    expect(told(await remove())).toEqual(missing);
+    expect(statusAndCode(await get())).toEqual(missing);
+    expect(statusAndCode(await remove())).toEqual(missing);
     expect((await getBundle('secops~a')).body).not.toHaveProperty('shadow');
   });
 
@@ -97,7 +97,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
   });
 
   it('404: an unknown bundle; a removed bundle leaves its shadow', async () => {
-    expect(told(await put(undefined, 'secops~none'))).toEqual({ status: 404, code: 'bundle_not_found' });
+    expect(statusAndCode(await put(undefined, 'secops~none'))).toEqual({ status: 404, code: 'bundle_not_found' });
     await put();
     await removeBundle('secops~a');
 
@@ -107,16 +107,16 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
   it('400 POLICY_VALIDATION_FAILED: with the line', async () => {
     const answer = await put({ content: 'rules: []\nrulez: []' });
 
-    expect(told(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
     expect(answer.body['violations']).toMatchObject([{ in: 'body', field: 'content', line: 2 }]);
-    expect(told(await get())).toEqual(missing);
+    expect(statusAndCode(await get())).toEqual(missing);
   });
 
   it('400: invalid or too many notes', async () => {
     const tooMany = Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`k${i}`, 'v']));
 
     for (const metadata of [{ a: 1 }, { a: { b: 'c' } }, tooMany, { a: 'x'.repeat(1_025) }]) {
-      expect(told(await put({ content: candidate, metadata }))).toEqual({ status: 400, code: 'invalid_body' });
+      expect(statusAndCode(await put({ content: candidate, metadata }))).toEqual({ status: 400, code: 'invalid_body' });
     }
   });
 
@@ -127,7 +127,10 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect((await put({ content: large(half) })).status).toBe(200);
     expect((await put({ content: large(half) }, 'secops~b')).status).toBe(200);
 
-    expect(told(await put({ content: large(half) }, 'secops~c'))).toEqual({ status: 413, code: 'request_too_large' });
+    expect(statusAndCode(await put({ content: large(half) }, 'secops~c'))).toEqual({
+      status: 413,
+      code: 'request_too_large',
+    });
     expect((await put({ content: large(half + 1) })).status).toBe(200);
     expect((await put({ content: large(half) }, 'secops~c', api.as('other'))).status).toBe(200);
   });
@@ -140,7 +143,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
       return write(...args);
     });
 
-    expect(told(await put())).toEqual({ status: 409, code: 'POLICY_SHADOW_CONFLICT' });
+    expect(statusAndCode(await put())).toEqual({ status: 409, code: 'POLICY_SHADOW_CONFLICT' });
     expect((await get()).body['content']).toBe(ban('faster', 'job.d'));
   });
 

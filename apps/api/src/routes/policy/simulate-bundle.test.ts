@@ -1,6 +1,6 @@
 import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { ban, bundleCalls } from './policy.testing';
 
 describe('POST /api/v1/policy/bundles/:bundle_id/simulate', () => {
@@ -44,26 +44,29 @@ describe('POST /api/v1/policy/bundles/:bundle_id/simulate', () => {
   });
 
   it('404: neither stored nor sent', async () => {
-    expect(told(await simulate('secops~none', { request }))).toEqual({ status: 404, code: 'bundle_not_found' });
+    expect(statusAndCode(await simulate('secops~none', { request }))).toEqual({
+      status: 404,
+      code: 'bundle_not_found',
+    });
   });
 
   it('400: an invalid policy, with the line; an invalid request', async () => {
     const refused = await simulate('secops~a', { request, content: 'rules:\n  - {id: r, decision: perhaps}\n' });
 
-    expect(told(refused)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
+    expect(statusAndCode(refused)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
     expect(refused.body['violations']).toMatchObject([{ field: 'content', line: 2 }]);
-    expect(told(await simulate('secops~a', { request, content: '' }))).toEqual({
+    expect(statusAndCode(await simulate('secops~a', { request, content: '' }))).toEqual({
       status: 400,
       code: 'POLICY_VALIDATION_FAILED',
     });
-    expect(told(await simulate('secops~a', { request: {} }))).toEqual({ status: 400, code: 'invalid_body' });
-    expect(told(await simulate('secops~a', { content: 'x' }))).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(await simulate('secops~a', { request: {} }))).toEqual({ status: 400, code: 'invalid_body' });
+    expect(statusAndCode(await simulate('secops~a', { content: 'x' }))).toEqual({ status: 400, code: 'invalid_body' });
   });
 
   it('403: another tenant’s request', async () => {
     const answer = await simulate('secops~a', { request: { ...request, tenant: 'globex' }, content: 'rules: []' });
 
-    expect(told(answer)).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(answer)).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 });
 
@@ -74,6 +77,6 @@ describe('POST /api/v1/policy/bundles/:bundle_id/simulate while the kernel is un
     const body = { request: { topic: 'job.a' }, content: ban('a', 'job.a') };
     const answer = await api.as('admin').post('/api/v1/policy/bundles/secops~a/simulate', body);
 
-    expect(told(answer)).toEqual({ status: 503, code: 'safety_unavailable' });
+    expect(statusAndCode(answer)).toEqual({ status: 503, code: 'safety_unavailable' });
   });
 });

@@ -2,7 +2,7 @@ import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
 import { eventually } from '@svc/testing';
 import { useApi, type Api } from '../../api.testing';
 import { bundleKeys } from '../../bundle-keys.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { ban, bundleCalls, storeBundles } from './policy.testing';
 
 const path = '/api/v1/policy/velocity-rules';
@@ -49,7 +49,7 @@ describe('velocity rules', () => {
     });
     expect(bundleSignatureFault(record, new Map([['TESTS', bundleKeys.publicKey]]))).toBeUndefined();
     await eventually(async () =>
-      expect(told(await submit('job.demo.echo'))).toEqual({ status: 403, code: 'policy_denied' }),
+      expect(statusAndCode(await submit('job.demo.echo'))).toEqual({ status: 403, code: 'policy_denied' }),
     );
   });
 
@@ -131,7 +131,7 @@ describe('velocity rules', () => {
   ])('400 VELOCITY_RULE_INVALID: %s', async (_, wrong, field) => {
     const answer = await add({ ...pace, ...wrong });
 
-    expect(told(answer)).toEqual({ status: 400, code: 'VELOCITY_RULE_INVALID' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'VELOCITY_RULE_INVALID' });
     expect(answer.body['violations']).toMatchObject([{ field }]);
     expect((await list())['count']).toBe(0);
   });
@@ -139,7 +139,10 @@ describe('velocity rules', () => {
   it('400 VELOCITY_RULE_INVALID: an id that differs from the path', async () => {
     await add({ ...pace, id: 'a' });
 
-    expect(told(await change('a', { ...pace, id: 'b' }))).toEqual({ status: 400, code: 'VELOCITY_RULE_INVALID' });
+    expect(statusAndCode(await change('a', { ...pace, id: 'b' }))).toEqual({
+      status: 400,
+      code: 'VELOCITY_RULE_INVALID',
+    });
   });
 
   it('409 VELOCITY_RULE_CONFLICT: an id that is in use', async () => {
@@ -149,7 +152,7 @@ describe('velocity rules', () => {
     const inFile = (await api.as('admin').get('/api/v1/policy/rules')).body['items'] as { id: string }[];
 
     for (const id of ['a', 'no-echo', String(inFile[0]?.id)])
-      expect(told(await add({ ...pace, id }))).toEqual(conflict);
+      expect(statusAndCode(await add({ ...pace, id }))).toEqual(conflict);
     const answers = await Promise.all(Array.from({ length: 6 }, () => add({ ...pace, id: 'new' })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status !== 201).every(({ status }) => status === 409)).toBe(true);
@@ -158,11 +161,11 @@ describe('velocity rules', () => {
   it('404 velocity_rule_not_found', async () => {
     const missing = { status: 404, code: 'velocity_rule_not_found' };
 
-    expect([told(await change('a', pace)), told(await remove('a'))]).toEqual([missing, missing]);
+    expect([statusAndCode(await change('a', pace)), statusAndCode(await remove('a'))]).toEqual([missing, missing]);
   });
 
   it('403: admins of other tenants; a plan without velocity rules, or with no more of them', async () => {
-    expect(told(await add(pace, api.as('other')))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await add(pace, api.as('other')))).toEqual({ status: 403, code: 'tenant_access_denied' });
     api.license('team', { velocity_rules: true, velocity_rule_count: 20 });
     await storeBundles(api, Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`velocity/v${i}`, 'rules: []'])));
     expect(await add()).toMatchObject({
@@ -173,7 +176,7 @@ describe('velocity rules', () => {
 
     api.license('community');
     const answers = [await add(), await change('v1', pace), await remove('v1'), await api.as('admin').get(path)];
-    expect(answers.map(told)).toEqual(answers.map(() => ({ status: 403, code: 'tier_limit_exceeded' })));
+    expect(answers.map(statusAndCode)).toEqual(answers.map(() => ({ status: 403, code: 'tier_limit_exceeded' })));
   });
 });
 
@@ -244,7 +247,10 @@ describe('GET /api/v1/policy/velocity-rules/stats', () => {
     expect(await stats()).toMatchObject({ items: [], top_rules: [] });
 
     api.license('community');
-    expect(told(await api.as('admin').get(`${path}/stats`))).toEqual({ status: 403, code: 'tier_limit_exceeded' });
+    expect(statusAndCode(await api.as('admin').get(`${path}/stats`))).toEqual({
+      status: 403,
+      code: 'tier_limit_exceeded',
+    });
   });
 });
 
@@ -254,6 +260,6 @@ describe('a gateway without a key to sign with', () => {
   it('503 POLICY_SIGNING_REQUIRED', async () => {
     api.license('enterprise');
 
-    expect(told(await velocity(api).add())).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
+    expect(statusAndCode(await velocity(api).add())).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
   });
 });

@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const override = 'workflow~intake~policy';
 const secret = 'acme-limits';
@@ -45,9 +45,11 @@ describe('policies of two tenants other than the default tenant', () => {
     const request = { topic: 'job.stow' };
     const content = "version: '1'\nrules: []";
 
-    expect(told(await globex.get(`/api/v1/policy/bundles/${override}`))).toEqual(missing);
-    expect(told(await globex.post(`/api/v1/policy/bundles/${override}/simulate`, { request }))).toEqual(missing);
-    expect(told(await globex.put(`/api/v1/policy/shadows/${override}`, { content }))).toEqual(missing);
+    expect(statusAndCode(await globex.get(`/api/v1/policy/bundles/${override}`))).toEqual(missing);
+    expect(statusAndCode(await globex.post(`/api/v1/policy/bundles/${override}/simulate`, { request }))).toEqual(
+      missing,
+    );
+    expect(statusAndCode(await globex.put(`/api/v1/policy/shadows/${override}`, { content }))).toEqual(missing);
 
     expect((await api.as('admin').get(`/api/v1/policy/bundles/${override}`)).status).toBe(200);
     expect((await api.as('admin').post(`/api/v1/policy/bundles/${override}/simulate`, { request })).status).toBe(200);

@@ -1,6 +1,6 @@
 import { eventually, startService, type RunningService } from '@svc/testing';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { createRunClient } from './given-runs.testing';
 
 /** API operations on runs that an engine processes. */
@@ -34,7 +34,7 @@ describe('active runs', () => {
   let flows = 0;
   beforeEach(() => (flowId = `intake-${(flows += 1)}`));
   const workflow = (steps: object) => runs.workflow(steps, { id: flowId });
-  const begun = async (steps: object, input: object = {}, status = 'waiting') => {
+  const startRun = async (steps: object, input: object = {}, status = 'waiting') => {
     await workflow(steps);
     const id = await runs.run(input, { workflow: flowId });
     await until(id, status);
@@ -63,7 +63,7 @@ describe('active runs', () => {
         pause: { ...pause, depends_on: ['tally'] },
         late: { depends_on: ['zz', 'pause'], topic: 'job.default' },
       };
-      const id = await begun(steps, { crates: ['a', 'b'] }, 'running');
+      const id = await startRun(steps, { crates: ['a', 'b'] }, 'running');
       const run = await seen(id);
 
       expect(run).toMatchObject({
@@ -94,7 +94,7 @@ describe('active runs', () => {
     });
 
     it('200: the timeline from its start, up to the limit', async () => {
-      const id = await begun({ tell: { type: 'transform', input: { secret: 'gold' } }, arrived });
+      const id = await startRun({ log: { type: 'transform', input: { secret: 'gold' } }, arrived });
 
       const events = await timeline(id);
 
@@ -107,7 +107,7 @@ describe('active runs', () => {
 
   describe('POST …/cancel', () => {
     it('204: the run has ended before the response, and a repeat is a no-op', async () => {
-      const id = await begun({ arrived, job: { topic: 'job.default' } }, {}, 'running');
+      const id = await startRun({ arrived, job: { topic: 'job.default' } }, {}, 'running');
       const job = `${id}:job@1`;
       await eventually(async () => expect((await api.as('viewer').get(`/api/v1/jobs/${encodeURIComponent(job)}`)).status).toBe(200)); // prettier-ignore
 
@@ -125,15 +125,15 @@ describe('active runs', () => {
     });
 
     it('409 for a run that ended otherwise; 404 for a run of another workflow', async () => {
-      const id = await begun({ a: { type: 'transform', input: { n: 1 } } }, {}, 'succeeded');
+      const id = await startRun({ a: { type: 'transform', input: { n: 1 } } }, {}, 'succeeded');
 
       expect((await cancel(id)).body).toMatchObject({
         status: 409,
         code: 'RUN_NOT_CANCELLABLE',
         run_status: 'succeeded',
       });
-      expect(told(await cancel(id, 'other'))).toEqual({ status: 404, code: 'run_not_found' });
-      expect(told(await cancel('none'))).toEqual({ status: 404, code: 'run_not_found' });
+      expect(statusAndCode(await cancel(id, 'other'))).toEqual({ status: 404, code: 'run_not_found' });
+      expect(statusAndCode(await cancel('none'))).toEqual({ status: 404, code: 'run_not_found' });
     });
   });
 
@@ -154,12 +154,12 @@ describe('active runs', () => {
       await eventually(async () =>
         expect((await api.as('viewer').get(`/api/v1/jobs/${encodeURIComponent(`${id}:job@1`)}`)).body['state']).toBe('CANCELLED'),
       ); // prettier-ignore
-      expect(told(await remove(id))).toEqual({ status: 404, code: 'run_not_found' });
+      expect(statusAndCode(await remove(id))).toEqual({ status: 404, code: 'run_not_found' });
       expect((await runs.start({}, once)).body).toEqual({ run_id: id });
     });
 
     it('204 for each of many concurrent deletes', async () => {
-      const id = await begun({ arrived });
+      const id = await startRun({ arrived });
 
       const answers = await Promise.all(Array.from({ length: 4 }, () => remove(id)));
 
@@ -168,7 +168,7 @@ describe('active runs', () => {
     });
 
     it('of a workflow: no new runs, and active ones fail', async () => {
-      const id = await begun({ arrived });
+      const id = await startRun({ arrived });
 
       expect((await api.as('admin').del(`/api/v1/workflows/${flowId}`)).status).toBe(204);
 
@@ -179,7 +179,7 @@ describe('active runs', () => {
 
   describe('POST …/signals/:name', () => {
     it('200: a waiting step receives it, and the payload becomes its output', async () => {
-      const id = await begun({ arrived });
+      const id = await startRun({ arrived });
 
       expect((await signal(id, 'arrived', { payload: { berth: 4 } })).body).toEqual({
         run_id: id,
@@ -187,12 +187,12 @@ describe('active runs', () => {
         delivered: true,
       });
       expect(await until(id, 'succeeded')).toMatchObject({ output: { berth: 4 } });
-      expect(told(await signal(id, 'arrived'))).toEqual({ status: 409, code: 'run_already_ended' });
+      expect(statusAndCode(await signal(id, 'arrived'))).toEqual({ status: 409, code: 'run_already_ended' });
     });
 
     it('200: a signal without a waiting step is stored, once for any number of repeats', async () => {
       const steps = { first: { type: 'signal' }, arrived: { ...arrived, depends_on: ['first'] }, then: { ...arrived, depends_on: ['arrived'] } }; // prettier-ignore
-      const id = await begun(steps);
+      const id = await startRun(steps);
 
       for (let i = 0; i < 3; i++) {
         expect((await signal(id, 'arrived', { signal_id: 's-1', payload: 1 })).body['delivered']).toBe(false);
@@ -204,9 +204,9 @@ describe('active runs', () => {
     });
 
     it('404, 413: an unknown run, and a payload over the limit', async () => {
-      const id = await begun({ arrived });
+      const id = await startRun({ arrived });
 
-      expect(told(await signal('none', 'x'))).toEqual({ status: 404, code: 'run_not_found' });
+      expect(statusAndCode(await signal('none', 'x'))).toEqual({ status: 404, code: 'run_not_found' });
       expect((await signal(id, 'arrived', { payload: 'x'.repeat(70_000) })).body).toMatchObject({
         status: 413,
         limit_bytes: 65_536,
@@ -219,25 +219,25 @@ describe('active runs', () => {
     const answer = { type: 'signal', signal: 'chat' };
 
     it('200: a step that waits for the signal chat receives messages of users, not of agents or the system', async () => {
-      const id = await begun({ answer });
+      const id = await startRun({ answer });
 
-      for (const role of ['agent', 'system']) await runs.say(id, { content: 'which berth?', role });
-      const said = await runs.say(id, { content: 'berth 7' });
+      for (const role of ['agent', 'system']) await runs.postMessage(id, { content: 'which berth?', role });
+      const posted = await runs.postMessage(id, { content: 'berth 7' });
 
-      const output = { message_id: said.body['id'], role: 'user', content: 'berth 7' };
+      const output = { message_id: posted.body['id'], role: 'user', content: 'berth 7' };
       expect(await until(id, 'succeeded')).toMatchObject({ output });
     });
 
     it('200: earlier messages are not delivered to a step, and ended runs accept messages', async () => {
-      const id = await begun({ arrived, answer: { ...answer, depends_on: ['arrived'] } });
-      await runs.say(id, { content: 'too early' });
+      const id = await startRun({ arrived, answer: { ...answer, depends_on: ['arrived'] } });
+      await runs.postMessage(id, { content: 'too early' });
       await signal(id, 'arrived');
       expect((await seen(id)).steps['answer']?.status).toBe('waiting');
 
-      await runs.say(id, { content: 'now' });
+      await runs.postMessage(id, { content: 'now' });
       expect(await until(id, 'succeeded')).toMatchObject({ output: { content: 'now' } });
 
-      expect((await runs.say(id, { content: 'well done' })).status).toBe(200);
+      expect((await runs.postMessage(id, { content: 'well done' })).status).toBe(200);
       expect((await runs.chat(id)).items.map(({ content }) => content)).toEqual(['well done', 'now', 'too early']);
     });
   });
@@ -251,7 +251,7 @@ describe('active runs', () => {
     const broken = { ...flow, b: { ...flow.b, input: { n: "${int('none')}" } } };
 
     it('200: from a step on, with the newest definition and the earlier outputs', async () => {
-      const id = await begun(broken, { n: 7 }, 'failed');
+      const id = await startRun(broken, { n: 7 }, 'failed');
       const before = await seen(id);
       await workflow(flow);
 
@@ -273,7 +273,7 @@ describe('active runs', () => {
     });
 
     it('200: without a step, all steps run again; as a dry run if requested', async () => {
-      const id = await begun(flow, { n: 7 }, 'succeeded');
+      const id = await startRun(flow, { n: 7 }, 'succeeded');
 
       const { body } = await rerun(id, { dry_run: true });
       const again = await until(String(body['run_id']), 'succeeded');
@@ -285,17 +285,17 @@ describe('active runs', () => {
     });
 
     it('400: an unknown step, a step after a failed one, and a step of an active run', async () => {
-      const id = await begun(broken, { n: 7 }, 'failed');
+      const id = await startRun(broken, { n: 7 }, 'failed');
 
       expect((await rerun(id, { from_step: 'zz' })).body).toMatchObject({ status: 400, code: 'RUN_NOT_RUNNABLE' });
       expect((await rerun(id, { from_step: 'c' })).body).toMatchObject({
         code: 'RUN_NOT_RUNNABLE',
         error: expect.stringContaining('step b') as string,
       });
-      const live = await begun({ arrived });
+      const live = await startRun({ arrived });
       expect((await rerun(live, { from_step: 'arrived' })).body).toMatchObject({ code: 'RUN_NOT_RUNNABLE' });
       expect((await rerun(live)).status).toBe(200);
-      expect(told(await rerun('none'))).toEqual({ status: 404, code: 'run_not_found' });
+      expect(statusAndCode(await rerun('none'))).toEqual({ status: 404, code: 'run_not_found' });
     });
   });
 });

@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { createRunClient } from './given-runs.testing';
 
 const api = useApi();
@@ -14,8 +14,8 @@ describe('the chat of a run', () => {
     const id = await runs.run();
     const about = { step_id: 'pause', job_id: 'j', agent_id: 'a', agent_name: 'Ann', metadata: { mood: 'calm' } };
 
-    const first = await runs.say(id, { content: '  hello ', ...about });
-    await runs.say(id, { content: 'again' });
+    const first = await runs.postMessage(id, { content: '  hello ', ...about });
+    await runs.postMessage(id, { content: 'again' });
 
     expect(first.body).toMatchObject({ run_id: id, role: 'user', content: 'hello', ...about });
     const { items, next_cursor } = await runs.chat(id);
@@ -27,22 +27,22 @@ describe('the chat of a run', () => {
   it('200: only admins post as agent or system; agent is stored as assistant', async () => {
     const id = await runs.run();
     for (const role of ['agent', 'assistant', 'system', 'user']) {
-      await runs.say(id, { content: role, role });
-      await runs.say(id, { content: role, role }, 'operator');
+      await runs.postMessage(id, { content: role, role });
+      await runs.postMessage(id, { content: role, role }, 'operator');
     }
 
-    const said = (await runs.chat(id)).items.reverse().map(({ role }) => role);
-    expect(said).toEqual(['agent', 'user', 'agent', 'user', 'system', 'user', 'user', 'user']);
+    const roles = (await runs.chat(id)).items.reverse().map(({ role }) => role);
+    expect(roles).toEqual(['agent', 'user', 'agent', 'user', 'system', 'user', 'user', 'user']);
     const [line = ''] = await api.store.redis.lrange(`mem:run:${id}:events`, 0, 0);
     expect(JSON.parse(line)).toMatchObject({ role: 'assistant' });
   });
 
   it('200: pages continue where the last one ended, despite concurrent messages; an invalid cursor is ignored', async () => {
     const id = await runs.run();
-    for (const content of ['a', 'b', 'c']) await runs.say(id, { content });
+    for (const content of ['a', 'b', 'c']) await runs.postMessage(id, { content });
 
     const first = await runs.chat(id, '?limit=2');
-    await runs.say(id, { content: 'd' });
+    await runs.postMessage(id, { content: 'd' });
 
     expect(contents(first)).toEqual(['c', 'b']);
     expect(contents(await runs.chat(id, `?limit=2&cursor=${first.next_cursor}`))).toEqual(['a']);
@@ -51,7 +51,7 @@ describe('the chat of a run', () => {
 
   it('200: runs with the same memory share their chat, and an invalid line reads as a system message', async () => {
     const [a, b] = [await runs.run({ memory_id: 'mem:berth' }), await runs.run({ memory_id: 'berth' })];
-    await runs.say(a, { content: 'from a' });
+    await runs.postMessage(a, { content: 'from a' });
     await api.store.redis.rpush('mem:berth:events', 'plain words', '{"role":"assistant","content":"hm"}', '7');
 
     const { items } = await runs.chat(b);
@@ -83,8 +83,8 @@ describe('the chat of a run', () => {
       await runs.run({ memory_id: memory });
       expect((await submit(memory, 'admin')).status).toBe(200);
 
-      expect(told(await start(memory, 'other'))).toEqual(denied);
-      expect(told(await submit(memory, 'other'))).toEqual(denied);
+      expect(statusAndCode(await start(memory, 'other'))).toEqual(denied);
+      expect(statusAndCode(await submit(memory, 'other'))).toEqual(denied);
     });
 
     it('belongs to the tenant of the job or run in its name', async () => {
@@ -92,8 +92,8 @@ describe('the chat of a run', () => {
       const { body } = await submit('notes', 'admin');
 
       for (const memory of [`run:${run}`, String(body['job_id'])]) {
-        expect(told(await start(memory, 'other'))).toEqual(denied);
-        expect(told(await submit(memory, 'other'))).toEqual(denied);
+        expect(statusAndCode(await start(memory, 'other'))).toEqual(denied);
+        expect(statusAndCode(await submit(memory, 'other'))).toEqual(denied);
       }
     });
 
@@ -123,8 +123,8 @@ describe('the chat of a run', () => {
         await runs.run({ memory_id: 'berth' }),
         String((await start('berth', 'other')).body['run_id']),
       ];
-      await runs.say(ours, { content: 'ours' });
-      await runs.say(theirs, { content: 'theirs' }, 'other');
+      await runs.postMessage(ours, { content: 'ours' });
+      await runs.postMessage(theirs, { content: 'theirs' }, 'other');
 
       expect(contents(await runs.chat(ours))).toEqual(['ours']);
       expect(contents(await runs.chat(theirs, '', 'other'))).toEqual(['theirs']);
@@ -139,18 +139,24 @@ describe('the chat of a run', () => {
       await api.store.redis.rpush('mem:quay:events', line);
 
       expect(contents(await runs.chat(theirs, '', 'other'))).toEqual([]);
-      expect(told(await runs.say(theirs, { content: 'poison' }, 'other'))).toEqual(denied);
+      expect(statusAndCode(await runs.postMessage(theirs, { content: 'poison' }, 'other'))).toEqual(denied);
     });
   });
 
   it('400, 403, 404: an empty message, an unknown role, a viewer, another tenant, an unknown run', async () => {
     const id = await runs.run();
 
-    expect(told(await runs.say(id, { content: '  ' }))).toEqual({ status: 400, code: 'content_required' });
-    expect(told(await runs.say(id, {}))).toEqual({ status: 400, code: 'content_required' });
-    expect((await runs.say(id, { content: 'x', role: 'captain' })).status).toBe(400);
-    expect((await runs.say(id, { content: 'x' }, 'viewer')).status).toBe(403);
-    expect((await runs.say(id, { content: 'x' }, 'other')).status).toBe(403);
-    expect(told(await runs.say('none', { content: 'x' }))).toEqual({ status: 404, code: 'run_not_found' });
+    expect(statusAndCode(await runs.postMessage(id, { content: '  ' }))).toEqual({
+      status: 400,
+      code: 'content_required',
+    });
+    expect(statusAndCode(await runs.postMessage(id, {}))).toEqual({ status: 400, code: 'content_required' });
+    expect((await runs.postMessage(id, { content: 'x', role: 'captain' })).status).toBe(400);
+    expect((await runs.postMessage(id, { content: 'x' }, 'viewer')).status).toBe(403);
+    expect((await runs.postMessage(id, { content: 'x' }, 'other')).status).toBe(403);
+    expect(statusAndCode(await runs.postMessage('none', { content: 'x' }))).toEqual({
+      status: 404,
+      code: 'run_not_found',
+    });
   });
 });

@@ -36,7 +36,8 @@ export function createRunClient(api: Api) {
       const { items = [], next_cursor: next } = body as { items?: Record<string, unknown>[]; next_cursor?: number };
       return { status, ids: items.map(({ id }) => id), items, next };
     },
-    say: (id: string, body: object, who: Who = 'admin') => as(who).post(`/api/v1/workflow-runs/${id}/chat`, body),
+    postMessage: (id: string, body: object, who: Who = 'admin') =>
+      as(who).post(`/api/v1/workflow-runs/${id}/chat`, body),
     chat: async (id: string, query = '', who: Who = 'viewer') => {
       const { status, body } = await as(who).get(`/api/v1/workflow-runs/${id}/chat${query}`);
       return { status, ...(body as { items: { role: string; content: string }[]; next_cursor?: number }) };

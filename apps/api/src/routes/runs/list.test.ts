@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { createRunClient } from './given-runs.testing';
 
 const api = useApi();
@@ -59,7 +59,7 @@ describe('lists of runs', () => {
     const of = (id: string, who: 'viewer' | 'other' = 'viewer') => api.as(who).get(`/api/v1/workflows/${id}/runs`);
 
     expect(((await of('intake')).body as unknown as { id: string }[]).map(({ id }) => id)).toEqual([b, a]);
-    expect(told(await of('none'))).toEqual({ status: 404, code: 'workflow_not_found' });
+    expect(statusAndCode(await of('none'))).toEqual({ status: 404, code: 'workflow_not_found' });
     expect((await of('intake', 'other')).status).toBe(403);
   });
 
@@ -67,7 +67,7 @@ describe('lists of runs', () => {
     const id = await runs.run();
     const of = (run: string, who: 'viewer' | 'other') => api.as(who).get(`/api/v1/workflow-runs/${run}${path}`);
 
-    expect(told(await of('none', 'viewer'))).toEqual({ status: 404, code: 'run_not_found' });
-    expect(told(await of(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await of('none', 'viewer'))).toEqual({ status: 404, code: 'run_not_found' });
+    expect(statusAndCode(await of(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 });

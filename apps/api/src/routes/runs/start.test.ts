@@ -1,6 +1,6 @@
 import { changeDocument } from '@svc/settings';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 import { createRunClient } from './given-runs.testing';
 
 const api = useApi();
@@ -63,7 +63,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     await runs.run({ n: 1 }, how);
     await runs.workflow(wait, { id: 'other' });
 
-    expect(told(await runs.start({ n: 2 }, how))).toEqual({ status: 409, code: 'RUN_IDEMPOTENCY_CONFLICT' });
+    expect(statusAndCode(await runs.start({ n: 2 }, how))).toEqual({ status: 409, code: 'RUN_IDEMPOTENCY_CONFLICT' });
     expect((await runs.start({ n: 1 }, { ...how, workflow: 'other' })).status).toBe(200);
     expect((await runs.list()).ids).toHaveLength(2);
   });
@@ -77,7 +77,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     await runs.workflow(wait, { input_schema, parameters });
 
     const bad = await runs.start({ crates: 'two' });
-    expect(told(bad)).toEqual({ status: 400, code: 'input_schema_validation_failed' });
+    expect(statusAndCode(bad)).toEqual({ status: 400, code: 'input_schema_validation_failed' });
     expect((bad.body['violations'] as { path: string }[]).map(({ path }) => path)).toEqual(['/berth', '/crates']);
     const id = await runs.run({ crates: 2, berth: 'n' });
     expect((await runs.get(id)).body['input']).toEqual({ crates: 2, berth: 'n', lane: 'slow' });
@@ -85,14 +85,17 @@ describe('POST /api/v1/workflows/:id/runs', () => {
 
   it('400: input that is not an object, and an invalid memory id', async () => {
     expect((await api.as('admin').post('/api/v1/workflows/intake/runs', [1])).status).toBe(400);
-    expect(told(await runs.start({ memory_id: '  ' }))).toMatchObject({ status: 400 });
+    expect(statusAndCode(await runs.start({ memory_id: '  ' }))).toMatchObject({ status: 400 });
     expect((await runs.list()).ids).toEqual([]);
   });
 
   it('403: another tenant’s name and workflow; 404: an unknown workflow', async () => {
     expect((await runs.start({}, { query: '?org_id=globex' })).status).toBe(403);
     expect((await runs.start({}, { who: 'other' })).status).toBe(403);
-    expect(told(await runs.start({}, { workflow: 'none' }))).toEqual({ status: 404, code: 'workflow_not_found' });
+    expect(statusAndCode(await runs.start({}, { workflow: 'none' }))).toEqual({
+      status: 404,
+      code: 'workflow_not_found',
+    });
   });
 
   it('429: the maximum number of active runs of the tenant', async () => {

@@ -1,6 +1,6 @@
 import { maxSchedulesPerWorkflow } from '@svc/store';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const intake = {
@@ -102,7 +102,7 @@ describe('reading', () => {
     const id = await added();
     await api.as('admin').post('/api/v1/workflows', { ...intake, id: 'other' });
 
-    expect(told(await get('/none'))).toMatchObject({ status: 404 });
+    expect(statusAndCode(await get('/none'))).toMatchObject({ status: 404 });
     expect((await api.as('viewer').get(`/api/v1/workflows/other/schedules/${id}`)).status).toBe(404);
     expect((await api.as('admin').del(`/api/v1/workflows/other/schedules/${id}`)).status).toBe(404);
     expect((await api.as('viewer').get('/api/v1/workflows/none/schedules')).status).toBe(404);

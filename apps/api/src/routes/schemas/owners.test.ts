@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const order = { type: 'object', required: ['sku'] };
 const forbidden = { status: 403, code: 'tenant_access_denied' };
@@ -25,7 +25,7 @@ describe('schemas of two tenants other than the default tenant', () => {
     await put(acme(), 'acme/Order', order);
     await topic(acme(), 'acme/Order');
 
-    expect(told(await put(globex(), 'acme/Order', replacement))).toEqual(forbidden);
+    expect(statusAndCode(await put(globex(), 'acme/Order', replacement))).toEqual(forbidden);
 
     expect((await submit({ sku: 'a' })).status).toBe(200);
     expect((await submit({})).status).toBe(400);
@@ -35,7 +35,7 @@ describe('schemas of two tenants other than the default tenant', () => {
   it('403: a tenant cannot remove the schema of another', async () => {
     await put(acme(), 'acme/Order', order);
 
-    expect(told(await remove(globex(), 'acme/Order'))).toEqual(forbidden);
+    expect(statusAndCode(await remove(globex(), 'acme/Order'))).toEqual(forbidden);
 
     expect((await get(acme(), 'acme/Order')).status).toBe(200);
     expect((await remove(acme(), 'acme/Order')).status).toBe(204);
@@ -47,7 +47,7 @@ describe('schemas of two tenants other than the default tenant', () => {
     await put(globex(), 'globex/Order', order);
 
     expect([await list(acme()), await list(globex())]).toEqual([['acme/Order'], ['globex/Order']]);
-    expect(told(await get(globex(), 'acme/Order'))).toEqual(missing);
+    expect(statusAndCode(await get(globex(), 'acme/Order'))).toEqual(missing);
   });
 
   it("200: every tenant lists, reads and uses the installation's schemas, and cannot change them", async () => {
@@ -57,8 +57,8 @@ describe('schemas of two tenants other than the default tenant', () => {
     expect(await list(acme())).toEqual(['shared', 'own']);
     expect((await get(acme(), 'shared')).status).toBe(200);
     expect((await topic(acme(), 'shared')).status).toBe(201);
-    expect(told(await put(acme(), 'shared', {}))).toEqual(forbidden);
-    expect(told(await remove(globex(), 'shared'))).toEqual(forbidden);
+    expect(statusAndCode(await put(acme(), 'shared', {}))).toEqual(forbidden);
+    expect(statusAndCode(await remove(globex(), 'shared'))).toEqual(forbidden);
   });
 
   it('200: the default tenant writes schemas of the installation', async () => {
@@ -75,10 +75,10 @@ describe('schemas of two tenants other than the default tenant', () => {
     expect(await list(installation())).toEqual(['acme/Order']);
     expect((await get(installation(), 'acme/Order')).status).toBe(200);
     expect((await put(installation(), 'acme/Order', { type: 'object' })).status).toBe(204);
-    expect(told(await get(globex(), 'acme/Order'))).toEqual(missing);
+    expect(statusAndCode(await get(globex(), 'acme/Order'))).toEqual(missing);
     expect((await put(acme(), 'acme/Order', order)).status).toBe(204);
     expect((await remove(installation(), 'acme/Order')).status).toBe(204);
-    expect(told(await get(acme(), 'acme/Order'))).toEqual(missing);
+    expect(statusAndCode(await get(acme(), 'acme/Order'))).toEqual(missing);
   });
 
   it('200: a schema without an owner belongs to the installation', async () => {
@@ -87,7 +87,7 @@ describe('schemas of two tenants other than the default tenant', () => {
 
     expect(await list(globex())).toEqual(['old']);
     expect((await get(globex(), 'old')).status).toBe(200);
-    expect(told(await put(globex(), 'old', {}))).toEqual(forbidden);
+    expect(statusAndCode(await put(globex(), 'old', {}))).toEqual(forbidden);
     expect((await put(installation(), 'old', {})).status).toBe(204);
   });
 

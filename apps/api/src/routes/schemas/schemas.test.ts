@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const put = (id: string, schema: object, as = api.as('admin')) => as.post('/api/v1/schemas', { id, schema });
@@ -27,7 +27,7 @@ describe('POST /api/v1/schemas', () => {
   ])('400: %s', async (_, id, schema) => {
     const answer = await put(id, schema);
 
-    expect(told(answer)).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
     expect(answer.body['violations']).not.toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe('GET /api/v1/schemas', () => {
   });
 
   it('404: an unknown schema', async () => {
-    expect(told(await get('/none'))).toEqual({ status: 404, code: 'CONFIG_SCHEMA_NOT_FOUND' });
+    expect(statusAndCode(await get('/none'))).toEqual({ status: 404, code: 'CONFIG_SCHEMA_NOT_FOUND' });
   });
 });
 
@@ -82,7 +82,7 @@ describe('DELETE /api/v1/schemas/:id', () => {
 
     expect([await remove('acme/In'), await remove('acme/In')].map(({ status }) => status)).toEqual([204, 204]);
 
-    expect(told(await get('/acme%2FIn')).status).toBe(404);
+    expect(statusAndCode(await get('/acme%2FIn')).status).toBe(404);
     expect(await api.packets()).toEqual(['sys.config.changed', 'sys.config.changed']);
   });
 
@@ -90,7 +90,7 @@ describe('DELETE /api/v1/schemas/:id', () => {
     await put('acme/In', {});
     await api.as('admin').post('/api/v1/topics', { name: 'job.a', pool: 'demo', [field]: 'acme/In' });
 
-    expect(told(await remove('acme/In'))).toEqual({ status: 409, code: 'CONFIG_SCHEMA_IN_USE' });
+    expect(statusAndCode(await remove('acme/In'))).toEqual({ status: 409, code: 'CONFIG_SCHEMA_IN_USE' });
     expect((await get('/acme%2FIn')).status).toBe(200);
   });
 });

@@ -4,7 +4,7 @@ import { eventually } from '@svc/testing';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const register = (body: object, as = api.as('admin')) => as.post('/api/v1/topics', body);
@@ -30,9 +30,9 @@ describe('POST /api/v1/topics', () => {
     await register({ name: 'job.default', pool: 'spare', status: 'disabled' });
     await register({ ...tea, name: 'job.own' });
 
-    expect(told(await submit('job.default'))).toEqual({ status: 400, code: 'topic_disabled' });
+    expect(statusAndCode(await submit('job.default'))).toEqual({ status: 400, code: 'topic_disabled' });
     expect((await submit('job.default', api.as('other'))).status).toBe(200);
-    expect(told(await submit('job.own', api.as('other')))).toEqual({ status: 400, code: 'unknown_topic' });
+    expect(statusAndCode(await submit('job.own', api.as('other')))).toEqual({ status: 400, code: 'unknown_topic' });
     expect(await list(api.as('other'))).toContainEqual(expect.objectContaining({ name: 'job.default', pool: 'demo' }));
   });
 
@@ -59,7 +59,7 @@ describe('POST /api/v1/topics', () => {
     const lost = answers.filter(({ status }) => status !== 201);
     expect(kept.length).toBeGreaterThan(0);
     expect((await list()).map(({ name }) => name)).toEqual(expect.arrayContaining(kept));
-    expect(lost.map(told)).toEqual(lost.map(() => ({ status: 409, code: 'CONFIG_VERSION_CONFLICT' })));
+    expect(lost.map(statusAndCode)).toEqual(lost.map(() => ({ status: 409, code: 'CONFIG_VERSION_CONFLICT' })));
   });
 
   it('notifies every replica, without the content', async () => {
@@ -74,21 +74,21 @@ describe('POST /api/v1/topics', () => {
   it.each([
     ['no pool while it takes jobs', { name: 'job.a' }, 'pool'],
     ['a name that is no topic', { ...tea, name: 'tea' }, 'name'],
-    ['a status nobody knows', { ...tea, status: 'closed' }, 'status'],
+    ['an unknown status', { ...tea, status: 'closed' }, 'status'],
     ['too many words', { ...tea, requires: Array.from({ length: 101 }, (_, i) => `${i}`) }, 'requires'],
     ['a word too long', { ...tea, risk_tags: ['x'.repeat(129)] }, 'risk_tags'],
-    ['an input schema that nobody registered', { ...tea, input_schema_id: 'acme/In' }, 'input_schema_id'],
-    ['an output schema that nobody registered', { ...tea, output_schema_id: 'acme/Out' }, 'output_schema_id'],
+    ['an unregistered input schema', { ...tea, input_schema_id: 'acme/In' }, 'input_schema_id'],
+    ['an unregistered output schema', { ...tea, output_schema_id: 'acme/Out' }, 'output_schema_id'],
   ])('400: %s', async (_, body, field) => {
     const answer = await register(body);
 
-    expect(told(answer)).toEqual({ status: 400, code: 'TOPIC_SCHEMA_VIOLATION' });
+    expect(statusAndCode(answer)).toEqual({ status: 400, code: 'TOPIC_SCHEMA_VIOLATION' });
     expect(answer.body['violations']).toMatchObject([{ field }]);
   });
 
   it('403: another tenant’s name; 404: an unknown pool', async () => {
-    expect(told(await register({ ...tea, tenant_id: 'globex' }))).toEqual({ status: 403, code: 'tenant_access_denied' });
-    expect(told(await register({ ...tea, pool: 'teapot' }))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
+    expect(statusAndCode(await register({ ...tea, tenant_id: 'globex' }))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(await register({ ...tea, pool: 'teapot' }))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
     expect((await register({ name: 'job.off', status: 'disabled' })).status).toBe(201);
   });
 
@@ -99,7 +99,7 @@ describe('POST /api/v1/topics', () => {
     const kettle = { name: 'job.kettle', pool: 'kettle' };
 
     it('201: on the replica that handled the write', async () => {
-      expect(told(await register(kettle))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
+      expect(statusAndCode(await register(kettle))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
       expect((await api.as('admin').put('/api/v1/config', { scope: 'system', data })).status).toBe(204);
 
       expect((await api.as('admin').get('/api/v1/pools/kettle')).status).toBe(200);
@@ -128,14 +128,17 @@ describe('DELETE /api/v1/topics/:name', () => {
     expect((await remove('job.default')).status).toBe(204);
 
     expect((await submit('job.default')).status).toBe(200);
-    expect(told(await remove('job.default'))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
+    expect(statusAndCode(await remove('job.default'))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
   });
 
   it('404: an entry of another tenant, or a global one', async () => {
     await register(tea);
 
-    expect(told(await remove('job.demo.tea', api.as('other')))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
-    expect(told(await remove('job.demo.render'))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
+    expect(statusAndCode(await remove('job.demo.tea', api.as('other')))).toEqual({
+      status: 404,
+      code: 'TOPIC_NOT_FOUND',
+    });
+    expect(statusAndCode(await remove('job.demo.render'))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
     expect((await submit('job.demo.tea')).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const rules = `
@@ -94,7 +94,7 @@ describe('POST /api/v1/workflows/:id/dry-run', () => {
   });
 
   it('404, 403: an unknown workflow, another tenant’s, a viewer', async () => {
-    expect(told(await api.as('admin').post('/api/v1/workflows/none/dry-run'))).toEqual({
+    expect(statusAndCode(await api.as('admin').post('/api/v1/workflows/none/dry-run'))).toEqual({
       status: 404,
       code: 'workflow_not_found',
     });

@@ -1,7 +1,7 @@
 import { policyPlace, readBundles } from '@svc/policy';
 import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 
@@ -120,11 +120,11 @@ describe('the policy of a workflow', () => {
       'require_human',
     ],
     ['a default tenant', rules('intake', '{id: x, decision: allow}', 'default_tenant: acme\n'), 'default_tenant'],
-    ['a key nobody knows', rules('intake', '{id: x, decision: allow, colour: red}'), 'line 5'],
+    ['an unknown key', rules('intake', '{id: x, decision: allow, colour: red}'), 'line 5'],
   ])('400: %s, which would affect other workflows; nothing is written', async (_, text, where) => {
     const answer = await save('intake', text);
 
-    expect(told(answer)).toMatchObject({ status: 400 });
+    expect(statusAndCode(answer)).toMatchObject({ status: 400 });
     expect(JSON.stringify(answer.body)).toContain(where);
     expect((await bundles()).size).toBe(0);
     expect((await api.as('admin').get('/api/v1/workflows/intake')).status).toBe(404);
@@ -146,7 +146,7 @@ describe('the policy of a workflow', () => {
     await save('intake', closed('intake'));
     const before = await bundles();
 
-    expect(told(await save('intake', rules('intake', '{id: open, decision: allow}'), 'other'))).toMatchObject({
+    expect(statusAndCode(await save('intake', rules('intake', '{id: open, decision: allow}'), 'other'))).toMatchObject({
       status: 403,
     });
     expect((await api.as('other').del('/api/v1/workflows/intake')).status).not.toBe(204);
@@ -229,7 +229,7 @@ rules:
       .as('other')
       .post('/api/v1/config', { scope: 'org', data: { policy: { overrides: 'extend' } } });
 
-    expect(told(own)).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
-    expect(told(await configure('loosen'))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+    expect(statusAndCode(own)).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+    expect(statusAndCode(await configure('loosen'))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
   });
 });

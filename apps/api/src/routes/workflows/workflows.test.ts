@@ -1,5 +1,5 @@
 import { useApi } from '../../api.testing';
-import { told } from '../../caller.testing';
+import { statusAndCode } from '../../caller.testing';
 
 const api = useApi();
 const put = (body: object, as = api.as('admin')) => as.post('/api/v1/workflows', body);
@@ -11,7 +11,7 @@ const intake = {
   name: 'Intake',
   steps: {
     weigh: { topic: 'job.default', input: { crate: '${input.crate}' } },
-    tell: { type: 'notify', depends_on: ['weigh'], input: { message: 'weighed ${steps.weigh.output}' } },
+    notify: { type: 'notify', depends_on: ['weigh'], input: { message: 'weighed ${steps.weigh.output}' } },
   },
 };
 
@@ -110,7 +110,7 @@ describe('a returned definition', () => {
     Object.entries(body['steps'] as Record<string, { id?: string }>).map(([key, { id }]) => [key, id]);
   const ids = [
     ['weigh', 'weigh'],
-    ['tell', 'tell'],
+    ['notify', 'notify'],
   ];
 
   it('contains the id in each step, in every response', async () => {
@@ -165,7 +165,7 @@ describe('revisions', () => {
 
   it('a write without changes creates none', async () => {
     await put(intake);
-    await put({ ...intake, steps: { tell: intake.steps.tell, weigh: intake.steps.weigh } });
+    await put({ ...intake, steps: { notify: intake.steps.notify, weigh: intake.steps.weigh } });
 
     expect((await get('/intake')).body['revision']).toBe(1);
   });
@@ -187,6 +187,6 @@ describe('GET and DELETE', () => {
     expect((await remove('intake')).status).toBe(204);
     expect((await get('/intake')).status).toBe(404);
     expect((await get()).body).toEqual([]);
-    expect(told(await remove('intake'))).toMatchObject({ status: 404 });
+    expect(statusAndCode(await remove('intake'))).toMatchObject({ status: 404 });
   });
 });

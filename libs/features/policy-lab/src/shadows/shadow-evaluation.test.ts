@@ -275,7 +275,7 @@ describe('whether a decision was evaluated by shadows before', () => {
     ['by another rule', record({}), decided('ALLOW', 'other'), false],
     ['under another policy', record({ policy_snapshot: '1:abd' }), decided('ALLOW', 'r'), false],
     ['when none was to be had', record({ decision: 'UNAVAILABLE' }), decided('ALLOW', 'r'), false],
-  ])('%s', (_, last, decision, isTold) => {
-    expect(wasReported(last, decision)).toBe(isTold);
+  ])('%s', (_, last, decision, expected) => {
+    expect(wasReported(last, decision)).toBe(expected);
   }); // prettier-ignore
 });
