@@ -1,5 +1,5 @@
 import type { TenantScope } from '@svc/contract';
-import { createHash } from 'node:crypto';
+import { fingerprint } from '@svc/json';
 import type { Redis } from 'ioredis';
 import type { ConfigDocument } from './config.repository';
 import { keys } from './keys';
@@ -70,7 +70,7 @@ export class WorkflowRepository {
     { tenant, id, document, expectedVersion, by, author = '' }: WorkflowWrite,
     policy?: PolicyPart,
   ): Promise<WriteWorkflowOutcome | { kind: 'policy_changed' }> {
-    const values = [id, tenant, JSON.stringify(document), hashDocument(document), expectedVersion ?? '', by, author];
+    const values = [id, tenant, JSON.stringify(document), fingerprint(document), expectedVersion ?? '', by, author];
     const reply = await this.run('writeWorkflow', id, values, policy);
     const [kind, version = '', at = ''] = reply as [WriteWorkflowOutcome['kind'] | 'policy_changed', string?, string?];
     switch (kind) {
@@ -188,14 +188,3 @@ const toVersion = (
   written_by: by ?? '',
   author: author ?? '',
 });
-
-/** Hash that does not depend on the order of fields. */
-const hashDocument = (document: JsonObject): string =>
-  createHash('sha256')
-    .update(JSON.stringify(document, (_, value: unknown) => sorted(value)))
-    .digest('hex');
-
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}

@@ -1,6 +1,6 @@
+import { canonicalJson } from '@svc/json';
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
-import { canonicalJson } from './canonical-json';
 import { compileSchema, type Compilation } from './compile';
 
 type Json = Record<string, unknown>;

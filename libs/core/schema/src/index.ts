@@ -1,4 +1,3 @@
-export { canonicalJson } from './canonical-json';
 export { CompileCache } from './compile-cache';
 export { compileSchema, getSchemaId, type Compilation, type CompiledSchema } from './compile';
 export { schemaLimits } from './limits';

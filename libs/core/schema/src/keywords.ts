@@ -1,7 +1,7 @@
+import { canonicalJson } from '@svc/json';
 import type { Ajv } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats';
 import type { Budget } from './budget';
-import { canonicalJson } from './canonical-json';
 import { schemaLimits } from './limits';
 
 /** Holds the cost of a visit; `prepare` sets it in every subschema. No dialect defines this keyword. */

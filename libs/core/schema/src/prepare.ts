@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import { costKeyword } from './keywords';
 import { schemaLimits } from './limits';
 import { patternFault } from './patterns';
@@ -17,8 +18,6 @@ export interface Prepared {
 }
 
 type Json = Record<string, unknown>;
-const isObject = (value: unknown): value is Json =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /**
  * Copies a schema and assigns a cost to every subschema, so that checks terminate for any cycle of references. Objects
@@ -57,7 +56,7 @@ class Walk {
         this.fault(path, 'holds data that looks like a reference, or is nested too deeply');
       return value;
     }
-    if (maps.has(key) && isObject(value)) {
+    if (maps.has(key) && isRecord(value)) {
       const copy: Json = {};
       for (const [name, child] of Object.entries(value)) {
         if (key === 'patternProperties') this.checkPattern(name, `${path}/${escape(name)}`);
@@ -72,7 +71,7 @@ class Walk {
     if (Array.isArray(value)) {
       return this.enter(path, depth) ? value.map((item, i) => this.any(item, `${path}/${i}`, depth + 1)) : [];
     }
-    return isObject(value) ? this.schema(value, path, depth) : value;
+    return isRecord(value) ? this.schema(value, path, depth) : value;
   }
 
   /** Counts a nested subschema; returns false after an error, to stop the walk. */
@@ -106,7 +105,7 @@ const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/'
 function visitCost(source: Json): number {
   return Object.values(source).reduce<number>((cost, value) => {
     if (Array.isArray(value)) return cost + value.length;
-    return isObject(value) ? cost + Object.keys(value).length : cost;
+    return isRecord(value) ? cost + Object.keys(value).length : cost;
   }, 1);
 }
 
@@ -114,6 +113,6 @@ function visitCost(source: Json): number {
 function hidesReference(value: unknown, depth: number): boolean {
   if (depth > schemaLimits.maxDepth) return true;
   if (Array.isArray(value)) return value.some((item) => hidesReference(item, depth + 1));
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   return Object.entries(value).some(([key, item]) => references.has(key) || hidesReference(item, depth + 1));
 }

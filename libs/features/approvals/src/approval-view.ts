@@ -2,6 +2,7 @@ import { type ApprovalView, isGate, type PolicySnapshotSummary } from '@svc/cont
 import type { ApprovalRecord, JobRecord } from '@svc/store';
 import { actionability, getApproval, parseJsonOrNull, toJobItem } from '@svc/jobs';
 import { policyPart } from '@svc/decision';
+import { isRecord } from '@svc/json';
 import { getApprovals } from './approval-record';
 import { decisionSummary } from './decision-summary';
 
@@ -87,8 +88,8 @@ const policySummary = ({ safety }: JobRecord, snapshot: string): PolicySnapshotS
 const summarizeConstraints = (constraints: Record<string, unknown>, prefix = ''): string =>
   Object.entries(constraints)
     .map(([name, value]) =>
-      value !== null && typeof value === 'object' && !Array.isArray(value)
-        ? summarizeConstraints(value as Record<string, unknown>, `${prefix}${name}.`)
+      isRecord(value)
+        ? summarizeConstraints(value, `${prefix}${name}.`)
         : `${prefix}${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`,
     )
     .filter((words) => words !== '')

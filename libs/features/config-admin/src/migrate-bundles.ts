@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import { policyPlace } from '@svc/policy';
 import {
   announceChange,
@@ -20,12 +21,12 @@ export async function migrateBundles(
 ): Promise<{ moved: readonly string[]; stays: boolean }> {
   const legacy = (await readDocument(deps, defaultPlace))?.data['bundles'];
   if (legacy === undefined) return { moved: [], stays: false };
-  if (!isMap(legacy)) return { moved: [], stays: true };
+  if (!isRecord(legacy)) return { moved: [], stays: true };
   let stays = false;
   await changeDocument(deps, policyPlace, (stored) => {
     const bundles = stored?.data['bundles'] ?? {};
-    stays = !isMap(bundles);
-    if (!isMap(bundles) || Object.keys(legacy).every((id) => Object.hasOwn(bundles, id))) return undefined;
+    stays = !isRecord(bundles);
+    if (!isRecord(bundles) || Object.keys(legacy).every((id) => Object.hasOwn(bundles, id))) return undefined;
     return { data: { ...stored?.data, bundles: { ...legacy, ...bundles } } };
   });
   if (stays) return { moved: [], stays };
@@ -39,6 +40,3 @@ export async function migrateBundles(
   await announceChange(deps, policyPlace);
   return { moved: Object.keys(legacy), stays };
 }
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { printProblem, type Problem } from '@svc/contract';
+import { isRecord } from '@svc/json';
 import { bundleSignatureFault, contentHash, prepareBundle, signBundle, type BundleRecord } from '@svc/policy';
 import { type PolicyWriteDeps, getSigningKey } from '@svc/policy-admin';
 import type { DataFault } from './check-data';
@@ -18,7 +19,7 @@ export type SealedData = { ok: true; data: Data } | { ok: false; faults: DataFau
 export function sealBundles(deps: SealDeps, data: Data): SealedData {
   const { bundles } = data;
   if (!Object.hasOwn(data, 'bundles') || bundles === null) return { ok: true, data };
-  if (!isMap(bundles))
+  if (!isRecord(bundles))
     return { ok: false, faults: [{ path: 'bundles', message: 'must be a map of bundle ids to records' }] };
   const sealed = Object.entries(bundles).map(([id, bundle]) => [id, sealBundle(deps, id, bundle)] as const);
   const faults = sealed.flatMap(([, one]) => (one.ok ? [] : one.faults));
@@ -54,5 +55,5 @@ const contentFault = (path: string, problem: Problem): DataFault => ({
   column: problem.column,
 });
 
-const isMap = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isBundle = (value: unknown): value is Data & BundleRecord => isMap(value) && typeof value['content'] === 'string';
+const isBundle = (value: unknown): value is Data & BundleRecord =>
+  isRecord(value) && typeof value['content'] === 'string';

@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 interface InputDocument {
   prompt?: unknown;
   context?: unknown;
@@ -5,11 +6,7 @@ interface InputDocument {
 
 /** The JSON document that content rules read: the fields of the context at the top level, and always `prompt`. */
 export const buildPolicyContent = (prompt: string, context: unknown): string =>
-  JSON.stringify(
-    context !== null && typeof context === 'object' && !Array.isArray(context)
-      ? { ...context, prompt }
-      : { context, prompt },
-  );
+  JSON.stringify(isRecord(context) ? { ...context, prompt } : { context, prompt });
 
 /** The same from an input document; a missing document is an empty prompt. */
 export const toPolicyContent = (document: InputDocument | null): string =>

@@ -1,5 +1,5 @@
 import { AppError, type SubmitBody } from '@svc/contract';
-import { createHash } from 'node:crypto';
+import { fingerprint } from '@svc/json';
 
 export interface SubmitOutcome {
   jobId: string;
@@ -24,16 +24,7 @@ export interface StoredResponse {
  */
 export function requestFingerprint(body: SubmitBody): string {
   const { idempotency_key: _, ...rest } = body;
-  return createHash('sha256').update(canonical(rest)).digest('hex');
-}
-
-/** JSON with keys sorted at every level: equal values have equal text. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : inner,
-  );
+  return fingerprint(rest);
 }
 
 /**
@@ -43,10 +34,10 @@ export function canonical(value: unknown): string {
  */
 export function replayResponse(
   kept: { hash: string; answer: string },
-  fingerprint: string,
+  requestHash: string,
   replayed = true,
 ): SubmitOutcome {
-  if (kept.hash !== fingerprint || kept.answer === '') throw new AppError('idempotency_conflict');
+  if (kept.hash !== requestHash || kept.answer === '') throw new AppError('idempotency_conflict');
   const first = JSON.parse(kept.answer) as StoredResponse;
   if (first.kind === 'denied') {
     const extras = { ...(first.reason && { reason: first.reason }), job_id: first.job_id, trace_id: first.trace_id };

@@ -15,7 +15,7 @@ export { readMemory } from './data/read-memory';
 export { listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter } from './dead-letters/dead-letters';
 export { releaseQuarantine } from './dead-letters/resolve-quarantine';
 export { failureWrites, type JobFailure, type Intent } from './job-failure';
-export { canonical, type SubmitOutcome } from './idempotency';
+export type { SubmitOutcome } from './idempotency';
 export { actionability, getApproval, parseJsonOrNull, toJobItem } from './job-views';
 export { checkMemoryAccess } from './memory-access';
 export { deadlineFailure, failJob, failAndStop, transitionAndPublish, type MoveDeps } from './move-job';

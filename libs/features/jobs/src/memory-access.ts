@@ -1,4 +1,5 @@
 import { AppError } from '@svc/contract';
+import { isRecord } from '@svc/json';
 import { splitAllowLists } from '@svc/policy';
 
 /** @throws memory_policy_unreadable: an unreadable list must not allow everything */
@@ -38,13 +39,10 @@ export function matchesGlob(glob: string, text: string): boolean {
 export function checkMemoryAccess(config: Record<string, unknown> | undefined, memoryId: string | undefined): void {
   const context = config?.['context'];
   if (context === undefined || memoryId === undefined) return;
-  if (context === null || typeof context !== 'object' || Array.isArray(context)) {
-    throw new AppError('memory_policy_unreadable');
-  }
-  const section = context as Record<string, unknown>; // what is no array and not null is a JSON object
+  if (!isRecord(context)) throw new AppError('memory_policy_unreadable');
   const matches = (list: readonly string[]) => list.some((glob) => matchesGlob(glob, memoryId));
-  const denied = readList(section['denied_memory_ids'] ?? []);
-  const allowed = splitAllowLists(section['allowed_memory_ids'] ?? []).map(readList);
+  const denied = readList(context['denied_memory_ids'] ?? []);
+  const allowed = splitAllowLists(context['allowed_memory_ids'] ?? []).map(readList);
   if (matches(denied) || !allowed.every((list) => list.length === 0 || matches(list))) {
     throw new AppError('memory_policy_violation', { memory_id: memoryId });
   }

@@ -3,6 +3,7 @@ import { isBundleVisible, policyPlace, readBundles, type BundleRecord } from '@s
 import type { ConfigDocument, PolicySnapshot } from '@svc/store';
 import { announceChange, readDocument, successor } from '@svc/settings';
 import { buildAudit, type PolicyChange } from '@svc/audit';
+import { isRecord } from '@svc/json';
 import type { PolicyReadDeps, PolicyWriteDeps } from './policy-deps';
 
 /** The stored values by bundle id, of any shape. */
@@ -66,7 +67,7 @@ export function readStored(document: ConfigDocument | undefined): StoredBundles 
 /** All bundle values in the document's data. */
 export function bundlesIn(data: ConfigDocument['data'] | undefined): Bundles {
   const raw = data?.['bundles'];
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? { ...raw } : {};
+  return isRecord(raw) ? { ...raw } : {};
 }
 
 /**

@@ -9,9 +9,8 @@ import {
   type EffectiveView,
 } from '@svc/contract';
 import { mergeConfig } from '@svc/policy';
-import { canonicalJson } from '@svc/schema';
+import { canonicalHash } from '@svc/json';
 import type { ConfigDocument, Store } from '@svc/store';
-import { createHash } from 'node:crypto';
 import { type ConfigPlace, documentsAt } from './effective-config';
 import {
   type ConfigRules,
@@ -80,8 +79,7 @@ export async function readEffective(
     const document = documents.find((one) => one.scope === scope);
     return `${scope}:${document?.revision ?? 0}`;
   });
-  const hash = createHash('sha256').update(canonicalJson(data)).digest('hex');
-  return { version: revisions.join('|'), hash, data };
+  return { version: revisions.join('|'), hash: canonicalHash(data), data };
 }
 
 function idsPlace(caller: Caller, { scope_id, org_id, team_id, workflow_id, step_id }: EffectiveQuery): ConfigPlace {

@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import { isTenantName, roleName } from './identity';
 
 /** One configured API key. See docs/reference/http.md#authentication. */
@@ -14,9 +15,6 @@ export interface KeyEntry {
 }
 
 const known = ['key', 'tenant', 'role', 'principal_id', 'expires_at', 'allow_cross_tenant'];
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Reads `SVC_API_KEYS` or the key file: a comma or line separated list of `key`, `tenant:key`, `tenant:key:role` or
@@ -47,9 +45,9 @@ function fromList(text: string): Record<string, unknown>[] {
 
 function fromJson(text: string, origin: string): Record<string, unknown>[] {
   const document = parseJson(text, origin);
-  const list = isObject(document) && Array.isArray(document['keys']) ? document['keys'] : document;
+  const list = isRecord(document) && Array.isArray(document['keys']) ? document['keys'] : document;
   if (Array.isArray(list)) return list.map((entry: unknown, i) => asEntry(entry, `${origin}: entry ${i + 1}`));
-  return Object.entries(isObject(list) ? list : {}).map(([key, entry], i) => ({
+  return Object.entries(isRecord(list) ? list : {}).map(([key, entry], i) => ({
     ...asEntry(entry, `${origin}: entry ${i + 1}`),
     key,
   }));
@@ -66,7 +64,7 @@ function parseJson(text: string, origin: string): unknown {
 
 function asEntry(entry: unknown, where: string): Record<string, unknown> {
   if (typeof entry === 'string') return { key: entry };
-  if (!isObject(entry)) throw new Error(`${where}: must be an object with at least "key"`);
+  if (!isRecord(entry)) throw new Error(`${where}: must be an object with at least "key"`);
   const stranger = Object.keys(entry).find((field) => !known.includes(field));
   if (stranger !== undefined) throw new Error(`${where}: has a field that is not one of ${known.join(', ')}`);
   return entry;

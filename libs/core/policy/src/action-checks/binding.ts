@@ -1,6 +1,5 @@
 import type { ActionBody } from '@svc/contract';
-import { createHash } from 'node:crypto';
-import { canonicalJson } from '../compile/canonical-json';
+import { canonicalHash } from '@svc/json';
 
 /**
  * The hash that an approval is bound to: SHA-256, hex, of every relevant field of the action. Empty fields are left out,
@@ -15,9 +14,7 @@ export function bindingHash(action: ActionBody): string {
     target_resource: withoutEmpty({ type, id, owner_tenant }),
     filters, wildcards: [...wildcards].sort(), args, risk_tags: [...action.risk_tags].sort(),
   }; // prettier-ignore
-  return createHash('sha256')
-    .update(canonicalJson(withoutEmpty(parts)))
-    .digest('hex');
+  return canonicalHash(withoutEmpty(parts));
 }
 
 const withoutEmpty = (parts: Record<string, unknown>): Record<string, unknown> =>

@@ -138,6 +138,12 @@ describe('the hash that binds an approval to its action', () => {
     expect(bindingHash(action)).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('is the same in every version of the software: approvals are stored with it', () => {
+    const args = { '10': [1.5, null, 'é'], '9': { b: true, a: '"' }, '-': -0 };
+
+    expect(bindingHash({ ...action, args })).toBe('1da0307c88a9b407e9779423337af16acc5e929702c3db972a95213b9f4b39c8');
+  });
+
   it.each([
     { verb: 'drop' as const },
     { kind: 'tenant_query' as const },

@@ -1,5 +1,5 @@
+import { isRecord } from '@svc/json';
 import { anyGlob, fold } from '../compile/glob';
-import { isRecord } from '../compile/json-path';
 import { refused, type AgentScope, type ActionCheckInput, type Objection } from './action-check';
 
 /**

@@ -1,6 +1,5 @@
 import type { OverrideMode } from '@svc/contract';
-import { canonicalHash } from '../compile/canonical-json';
-import { isRecord } from '../compile/json-path';
+import { canonicalHash, isRecord } from '@svc/json';
 
 /** Signature of a stored bundle. See docs/reference/policy.md#bundles. */
 export interface BundleSignature {

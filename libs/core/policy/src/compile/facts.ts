@@ -1,6 +1,6 @@
+import { isRecord } from '@svc/json';
 import type { PolicyRequest, RiskTagDeriver } from '../evaluate/request';
 import { fold } from './glob';
-import { isRecord } from './json-path';
 import type { DelegationFacts } from './predicate';
 
 export interface McpFacts {

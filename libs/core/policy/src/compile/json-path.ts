@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 type Part = { kind: 'key'; key: string } | { kind: 'index'; index: number } | { kind: 'every' };
 
 /** Parses `$.cart.items[*].name`, `cart.items`, `a["odd key"][0]`; undefined when it is not such a path. */
@@ -31,6 +32,3 @@ function follow(value: unknown, part: Part): unknown[] {
   if (part.kind === 'every') return Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
   return Array.isArray(value) && part.index < value.length ? [value[part.index]] : [];
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -81,6 +81,15 @@ describe('mergePolicies', () => {
     expect(ask(buildPolicy('tier: global'), {}).policy_snapshot).toBe(buildPolicy('tier: global').snapshot);
   });
 
+  it('gives the same document the same snapshot in every version of the software: snapshots are stored and published', () => {
+    const policy = buildPolicy({
+      base: 'version: "7"\ndefault_decision: deny\ntenants: {"10": {allow_topics: [job.a]}, "9": {deny_topics: ["job.é*"]}}',
+      'x/y': rules('id: a, decision: deny, match: {topics: [job.b], labels: {"10": x, "9": "y", "-": z}}'),
+    });
+
+    expect(policy.snapshot).toBe('7:eadc5841243e68f68d031cfed6f9440533e4dbcbc9322610e3bf4406405899e6');
+  });
+
   it('leaves out velocity rules over the licensed number, in merge order', () => {
     const pace = (id: string) =>
       `id: ${id}, decision: deny, velocity: {max_requests: 1, window_seconds: 1, key: tenant}`;

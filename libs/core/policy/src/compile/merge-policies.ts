@@ -1,4 +1,5 @@
 import type { OverrideMode } from '@svc/contract';
+import { canonicalHash } from '@svc/json';
 import type {
   InputPolicy,
   InputRule,
@@ -10,7 +11,6 @@ import type {
 } from '../document/policy-document';
 import { isWorkflowOverride } from '../bundles/bundle-record';
 import { isPermitting, type Tier } from '../document/words';
-import { canonicalHash } from './canonical-json';
 import { compileInputRule, type CompiledInputRule } from './compile-input-rule';
 import {
   compileOutputRule,

@@ -1,5 +1,5 @@
 import { settingMerge, type MergeField, type MergeRule } from '@svc/contract';
-import { isRecord } from '../compile/json-path';
+import { isRecord } from '@svc/json';
 import { joinAllowLists, sortUnique, splitAllowLists } from './allow-lists';
 
 /** The data of a config document, and the scope of the document. */

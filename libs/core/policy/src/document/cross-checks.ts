@@ -1,4 +1,4 @@
-import { isRecord } from '../compile/json-path';
+import { isRecord } from '@svc/json';
 import { canonicalWord, tiers } from './words';
 
 /** A fault at a path of the document; `key` when the key itself is at fault and not its value. */

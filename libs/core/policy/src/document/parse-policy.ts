@@ -1,6 +1,6 @@
 import { yamlStructureFaults, yamlTextFault, type Problem } from '@svc/contract';
+import { isRecord } from '@svc/json';
 import { isAlias, isMap, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
-import { isRecord } from '../compile/json-path';
 import { crossChecks, type Fault } from './cross-checks';
 import type { PolicyDocument } from './policy-document';
 import { documentSchema } from './schema';

@@ -1,7 +1,6 @@
-import { canonicalHash } from '../compile/canonical-json';
+import { canonicalHash, isRecord } from '@svc/json';
 import type { Facts, McpFacts } from '../compile/facts';
 import { anyGlob } from '../compile/glob';
-import { isRecord } from '../compile/json-path';
 import { compileMcpLists } from '../compile/mcp-lists';
 import type { Policy } from '../compile/merge-policies';
 import { readAllowLists, readStrings } from '../config/allow-lists';

@@ -1,5 +1,6 @@
+import { isRecord } from '@svc/json';
 import { fold } from '../compile/glob';
-import { isRecord, valuesAt } from '../compile/json-path';
+import { valuesAt } from '../compile/json-path';
 import type { ScopeMatch } from '../document/policy-document';
 
 export type ScopeResult =

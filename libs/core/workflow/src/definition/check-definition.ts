@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import type { ExpressionLimits } from '../expressions/expression';
 import { checkKind } from './check-kinds';
 import { checkSchemas, type SchemaDeps } from './check-schemas';
@@ -5,7 +6,6 @@ import { checkStructure, type StructureInput } from './check-structure';
 import { checkUse } from './check-uses';
 import { readWorkflow } from './definition-fields';
 import { Faults } from './faults';
-import { isRecord } from './fields';
 import { getGraph } from './graph';
 import { definitionLimits } from './limits';
 import { readUses, UseReader } from './uses';

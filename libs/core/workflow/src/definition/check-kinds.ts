@@ -1,6 +1,7 @@
+import { isRecord } from '@svc/json';
 import { contextPath, isTopic } from './definition-fields';
 import type { Faults, Path } from './faults';
-import { integer, isAbsent, isRecord, isTemplate, oneOf, type Field } from './fields';
+import { integer, isAbsent, isTemplate, oneOf, type Field } from './fields';
 import { misplacedFields } from './kind-fields';
 import { definitionLimits as limits } from './limits';
 import { bodyKey, childLinks, matchKeys, targetKeys } from './links';

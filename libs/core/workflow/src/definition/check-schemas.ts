@@ -1,6 +1,6 @@
+import { isRecord } from '@svc/json';
 import { compileSchema, type Compilation } from '@svc/schema';
 import type { Faults, Path } from './faults';
-import { isRecord } from './fields';
 import { definitionLimits } from './limits';
 import type { WorkflowDefinition } from './workflow';
 

@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import type { Faults, Path } from './faults';
 import { hint } from './nearest';
 
@@ -6,9 +7,6 @@ export type Field<T> = (value: unknown, path: Path, faults: Faults) => T | undef
 export type FieldTable<T> = {
   readonly [K in keyof T]-?: Field<unknown extends T[K] ? unknown : NonNullable<T[K]>>;
 };
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A template, whose value is known only in a run. */
 export const isTemplate = (value: unknown): boolean => typeof value === 'string' && /(?<!\$)\$\{/.test(value);

@@ -1,5 +1,5 @@
+import { isRecord } from '@svc/json';
 import type { Path } from './faults';
-import { isRecord } from './fields';
 import { getStepType, type StepDefinition } from './workflow';
 
 /** A step that another one names, and where it does so, from the step on. `id` is not text when it is written wrongly. */

@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import { EvaluationError } from './expression';
 import { spend, spendChars, type State } from './state';
 
@@ -11,8 +12,7 @@ const maxDepth = 500;
 
 export const isNil = (value: unknown): value is null | undefined => value === null || value === undefined;
 export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-export const isMapping = (value: unknown): value is Mapping =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isMapping: (value: unknown) => value is Mapping = isRecord;
 
 /** Type name for messages. */
 export function kindOf(value: unknown): string {

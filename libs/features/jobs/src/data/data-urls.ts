@@ -7,6 +7,7 @@ import {
   type StoredResultView,
 } from '@svc/contract';
 import type { DataGrant, DataTokens } from '@svc/identity';
+import { isRecord } from '@svc/json';
 import { inFlightStates } from '@svc/lifecycle';
 import type { JobRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
@@ -132,8 +133,7 @@ export async function putJobArtifact(
 /** @throws invalid_body */
 function parseLabels(text: string | undefined): Record<string, string> {
   const value = text ? parsed(text) : {};
-  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isMap || !Object.values(value).every((label) => typeof label === 'string')) {
+  if (!isRecord(value) || !Object.values(value).every((label) => typeof label === 'string')) {
     throw new AppError('invalid_body', { error: 'labels must be a JSON object of strings' });
   }
   return value as Record<string, string>;

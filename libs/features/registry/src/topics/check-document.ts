@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import type { Violation } from '@svc/schema';
 import type { SchemaMismatch, TopicDeps } from './topic-deps';
 
@@ -70,6 +71,4 @@ function formatViolations(violations: readonly Violation[]): string {
  * See docs/reference/jobs.md#submit-a-job.
  */
 export const getInput = (document: unknown): unknown =>
-  document !== null && typeof document === 'object' && !Array.isArray(document) && 'context' in document
-    ? document.context
-    : document;
+  isRecord(document) && 'context' in document ? document['context'] : document;

@@ -1,6 +1,7 @@
 import { AppError, chatRoles, type Caller, type ChatBody, type ChatMessage, type ChatView } from '@svc/contract';
 import type { RunRecord, StoredMessage } from '@svc/store';
 import { findMemoryOwner, requireMemory } from '@svc/jobs';
+import { isRecord } from '@svc/json';
 import { foundOf } from '../definitions/read-workflows';
 import { readInput } from './run-codec';
 import type { StartRunDeps } from './run-deps';
@@ -115,8 +116,6 @@ function toRole(stored: unknown): ChatMessage['role'] {
   return chatRoles.find((role) => role === stored) ?? 'system';
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function toTime(value: unknown): string | undefined {

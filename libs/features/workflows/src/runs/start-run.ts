@@ -1,6 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
-import { createHash } from 'node:crypto';
-import { canonical } from '@svc/jobs';
+import { fingerprint } from '@svc/json';
 import { foundOf } from '../definitions/read-workflows';
 import { type CreatedRun, createRun } from './create-run';
 import type { StartRunDeps } from './run-deps';
@@ -35,13 +34,11 @@ export async function startRun(deps: StartRunDeps, caller: Caller, start: RunSta
   const { store } = deps;
   if (start.orgId && start.orgId !== caller.tenant) throw new AppError('tenant_access_denied');
   const workflow = foundOf(await store.workflows.get(caller.scope, start.workflowId), 'workflow_not_found');
-  const fingerprint = createHash('sha256')
-    .update(canonical([start.input, start.dryRun, start.teamId]))
-    .digest('hex');
+  const requestHash = fingerprint([start.input, start.dryRun, start.teamId]);
   if (start.idempotencyKey) {
     // A repeat gets the stored response even when the input would no longer be accepted.
     const earlier = await store.runs.reserved(workflow.tenant, workflow.id, start.idempotencyKey);
-    if (earlier && earlier.hash !== fingerprint) throw new AppError('run_idempotency_conflict');
+    if (earlier && earlier.hash !== requestHash) throw new AppError('run_idempotency_conflict');
     if (earlier?.answer) return { runId: earlier.answer, replayed: true };
   }
   return createRun(deps, workflow, {
@@ -51,7 +48,7 @@ export async function startRun(deps: StartRunDeps, caller: Caller, start: RunSta
       ...(start.teamId && { team_id: start.teamId }),
       ...(start.idempotencyKey && { idempotency_key: start.idempotencyKey }),
     },
-    ...(start.idempotencyKey && { idempotency: { key: start.idempotencyKey, fingerprint } }),
+    ...(start.idempotencyKey && { idempotency: { key: start.idempotencyKey, fingerprint: requestHash } }),
   });
 }
 
@@ -71,7 +68,6 @@ export interface UnattendedStart {
 /** @throws as {@link startRun} */
 export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
   const workflow = foundOf(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
-  const fingerprint = createHash('sha256').update(canonical(start.input)).digest('hex');
   const { idempotencyKey, labels, submitter } = start;
   return createRun(deps, workflow, {
     input: start.input,
@@ -81,6 +77,6 @@ export async function startUnattended(deps: StartRunDeps, start: UnattendedStart
       idempotency_key: idempotencyKey,
       ...(labels && { labels }),
     },
-    idempotency: { key: idempotencyKey, fingerprint },
+    idempotency: { key: idempotencyKey, fingerprint: fingerprint(start.input) },
   });
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 /** -1 = unlimited; 0 = the tier sets no limit and the product's own holds. See docs/operations.md#license. */
 export interface Entitlements {
   max_workers: number;
@@ -107,7 +108,7 @@ const larger = (a: number, b: number): number => (a === -1 || b === -1 ? -1 : Ma
 export const entitlementName = (name: string): string => name.toLowerCase().replace(/[- ]/g, '_');
 
 const mapOf = <T>(value: unknown, isValue: (item: unknown) => item is T): Record<string, T> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isRecord(value)
     ? Object.fromEntries(
         Object.entries(value).flatMap(([name, item]: [string, unknown]) =>
           isValue(item) ? [[entitlementName(name), item]] : [],

@@ -1,3 +1,4 @@
+import { isRecord } from '@svc/json';
 import { verify, type KeyObject } from 'node:crypto';
 import { plans, type Plan } from './entitlements';
 
@@ -83,7 +84,7 @@ function parse(json: string, what: string): unknown {
 }
 
 function asObject(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isRecord(value)) return { ...value };
   throw new Error(`${what} is not a JSON object`);
 }
 

@@ -1,3 +1,4 @@
+import { canonicalJson } from '@svc/json';
 import type { Policy, PolicyDecision, PolicyRequest } from '@svc/policy';
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
@@ -26,7 +27,7 @@ export class DecisionCache {
     // Only velocity rules use `prior_permit`.
     const { job_id: _, prior_permit: __, input_content: content, ...rest } = request;
     const text = content === undefined ? '' : typeof content === 'string' ? content : Buffer.from(content);
-    const hash = createHash('sha256').update(sortedJson(rest)).update('\0').update(text).digest('hex');
+    const hash = createHash('sha256').update(canonicalJson(rest)).update('\0').update(text).digest('hex');
     return `${policy.snapshot} ${hash}`;
   }
 
@@ -48,12 +49,4 @@ export class DecisionCache {
 /** An approval is for one job, so its reference never comes from the cache. */
 function forJob({ approval_ref: _, ...decision }: PolicyDecision, jobId: string | undefined): PolicyDecision {
   return { ...decision, ...(decision.approval_required && jobId && { approval_ref: jobId }) };
-}
-
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_key, field: unknown) =>
-    typeof field === 'object' && field !== null && !Array.isArray(field)
-      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : field,
-  );
 }

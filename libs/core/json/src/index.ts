@@ -1,0 +1,2 @@
+export { canonicalHash, canonicalJson, fingerprint } from './canonical-json';
+export { isRecord } from './is-record';
