@@ -166,7 +166,7 @@ describe('the guard of the store', () => {
     expect((await start()).codes()).toEqual([]);
   });
 
-  it('an empty store is told when the bus still knows of jobs, to every process until somebody answers', async () => {
+  it('an empty store is reported by every process while the bus still has messages of jobs, until an operator acknowledges it', async () => {
     await start();
     await submitted();
     await emptyRedis(servers.redisUrl);
