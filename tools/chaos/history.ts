@@ -1,53 +1,53 @@
 import type { DeadLetter, DecisionRecord, JobHistoryEntry, JobRecord } from '@svc/store';
 import type { RunState, TimelineEvent } from '@svc/workflow';
 
-/** One call of a client, as he saw it. */
+/** One request of a client and its outcome, from the client's view. */
 export interface Call {
   act: 'submit' | 'cancel' | 'approve' | 'reject' | 'retry' | 'start-run' | 'cancel-run' | 'rerun' | 'signal';
-  /** The job it was about; of a submission the one it was answered. '' when it was about a run. */
+  /** The job; for a submission, the one in the response. '' when the call concerns a run. */
   jobId: string;
-  /** The run it was about; of a start the one it was answered. */
+  /** The run; for a start, the one in the response. */
   runId?: string;
-  /** Idempotency key of a submission or a start. */
+  /** Idempotency key of a submission or start. */
   key?: string;
-  /** Tells the bodies apart that were sent under one key. */
+  /** Distinguishes bodies sent with one key. */
   body?: string;
-  /** `unknown`: no answer came, or one that does not say whether it was done. */
+  /** `unknown`: no response, or one that leaves open whether the call took effect. */
   outcome: 'ok' | 'refused' | 'unknown';
   status: number;
   code: string;
-  /** Of a retry, the job it was answered. */
+  /** For a retry, the job in the response. */
   newJobId?: string;
-  /** Of a rerun, the run it was answered. */
+  /** For a rerun, the run in the response. */
   newRunId?: string;
-  /** The answer said that somebody had done the same before. */
+  /** The response says that the same call was made before. */
   repeated?: boolean;
 }
 
-/** A job given to a worker, as the bus has it. */
+/** A dispatch of a job to a worker, as stored on the bus. */
 export interface Dispatch {
   jobId: string;
   workerId: string;
   dispatchId: string;
   attempt: number;
-  /** When it was made, µs. */
+  /** Time of sending, µs. */
   sentUs: number;
-  /** Hash of the request in it, without what a dispatch adds. */
+  /** Hash of the job request without the fields that a dispatch adds. */
   jobHash: string;
 }
 
-/** What a worker of the harness answered, rightfully or not. */
+/** A result sent by a worker of the harness, legitimate or forged. */
 export interface Answer {
   jobId: string;
-  /** Who said so, and for whom. */
+  /** Sender of the packet, and the worker it claims to be. */
   senderId: string;
   workerId: string;
   dispatchId: string;
-  /** Unlike that of every other answer. */
+  /** Unique to this answer. */
   resultPtr: string;
 }
 
-/** One job as Redis holds it. */
+/** One job as stored in Redis. */
 export interface JobHistory {
   record: JobRecord | undefined;
   events: readonly JobHistoryEntry[];
@@ -56,30 +56,30 @@ export interface JobHistory {
   deadLetter: DeadLetter | undefined;
 }
 
-/** One run as Redis holds it. */
+/** One run as stored in Redis. */
 export interface RunHistory {
   run: RunState;
   /** Oldest first. */
   timeline: readonly TimelineEvent[];
-  /** What is left of it where an ended run has nothing: a name and how many. */
+  /** Number of leftovers by name; an ended run has none. */
   left: Readonly<Record<string, number>>;
-  /** Sets of the board that its entry stands in. */
+  /** Sets of the board that contain its entry. */
   shownAs: readonly string[];
 }
 
-/** A time in which nobody could have fired a timer: engine or Redis was down, hung or cut off. By the wall clock, ms. */
+/** A time in which no timer could fire: engine or Redis was down, hung or disconnected. Wall clock, ms. */
 export interface Outage {
   fromMs: number;
   toMs: number;
 }
 
-/** What the store says a tenant has spent and reserved, over all days; micros. */
+/** Stored spending and reservations of a tenant, over all days; micros. */
 export interface Spent {
   spent: number;
   reserved: number;
 }
 
-/** Everything the checkers look at. */
+/** Input of the checkers. */
 export interface History {
   calls: readonly Call[];
   jobs: ReadonlyMap<string, JobHistory>;
@@ -89,15 +89,15 @@ export interface History {
   answers: readonly Answer[];
   /** By tenant. */
   money: ReadonlyMap<string, Spent>;
-  /** Jobs that may stand still: they wait for somebody who does not come. */
+  /** Jobs and runs that may remain open, since no one resolves their approval. */
   mayWait: ReadonlySet<string>;
-  /** What is left at the end where nothing should be: a name and how many. */
+  /** Number of leftovers by name; expected to be 0. */
   left: Readonly<Record<string, number>>;
 }
 
 export interface Violation {
   invariant: string;
-  /** The job or run it is about; '' = all. */
+  /** The job or run concerned; '' = all. */
   jobId: string;
   text: string;
 }

@@ -3,7 +3,7 @@ import type { DecisionRecord, JobHistoryEntry, JobRecord } from '@svc/store';
 import type { Answer, Call, Dispatch, History, JobHistory } from './history';
 import { violations } from './invariants';
 
-/** A job that went its ordinary way, from which each test breaks one thing. */
+/** A valid job; each test breaks one thing. */
 const events: JobHistoryEntry[] = [
   { event: 'submit', to: 'PENDING', at: 1 },
   { event: 'dispatch', from: 'PENDING', to: 'DISPATCHED', at: 2 },
@@ -18,7 +18,7 @@ const allowed: DecisionRecord = {
   decision: 'ALLOW', source: 'scheduler', job_hash: 'h', policy_snapshot: 's', checked_at: 10,
 }; // prettier-ignore
 const sent: Dispatch = { jobId: 'j1', workerId: 'w1', dispatchId: 'd1', attempt: 1, sentUs: 20, jobHash: 'h' };
-const said: Answer = { jobId: 'j1', senderId: 'w1', workerId: 'w1', dispatchId: 'd1', resultPtr: 'p1' };
+const answer: Answer = { jobId: 'j1', senderId: 'w1', workerId: 'w1', dispatchId: 'd1', resultPtr: 'p1' };
 const submitted: Call = {
   act: 'submit', jobId: 'j1', key: 'k1', body: 'b1', outcome: 'ok', status: 200, code: '',
 }; // prettier-ignore
@@ -36,7 +36,7 @@ const history = (over: Partial<History> = {}): History => ({
   runs: new Map(),
   outages: [],
   dispatches: [sent],
-  answers: [said],
+  answers: [answer],
   mayWait: new Set(),
   money: new Map(),
   left: {},
@@ -48,68 +48,68 @@ const inState = (state: JobState, over: Partial<JobRecord> = {}) => ({ ...record
 const faults = (broken: History) => violations(broken).map(({ invariant, text }) => `${invariant} ${text}`);
 const letter = { job_id: 'j1', tenant: 'acme', created_at: '' };
 
-it('finds nothing in a history where all is well', () => {
+it('accepts a valid history', () => {
   expect(violations(history())).toEqual([]);
 });
 
 describe('I1 nothing lost', () => {
-  it('misses a job that was acknowledged and is gone', () => {
+  it('reports a job that was acknowledged and has no record', () => {
     expect(faults(withJob({ record: undefined }, { dispatches: [] }))).toEqual(['I1 was accepted and has no record']);
   });
 
-  it('wants a reason of a job that waits', () => {
+  it('requires a reason from a waiting job', () => {
     const waiting = inState('PENDING');
     const path = events.slice(0, 1);
 
     expect(faults(withJob({ record: waiting, events: path }, { dispatches: [] }))).toContain(
-      'I1 was accepted, stands in PENDING and does not say what it waits for',
+      'I1 was accepted, is in PENDING and has no waiting reason',
     );
-    const said = { ...waiting, waiting_reason: 'no_workers' };
+    const withReason = { ...waiting, waiting_reason: 'no_workers' };
     const mayWait = new Set(['j1']);
-    expect(faults(withJob({ record: said, events: path }, { dispatches: [], mayWait }))).toEqual([]);
+    expect(faults(withJob({ record: withReason, events: path }, { dispatches: [], mayWait }))).toEqual([]);
   });
 });
 
 describe('I2 one legal path', () => {
   it.each<[string, JobHistoryEntry[], JobState]>([
     ['succeed led from PENDING to DISPATCHED', [{ event: 'succeed', from: 'PENDING', to: 'DISPATCHED', at: 2 }], 'DISPATCHED'],
-    ['start left DISPATCHED, and it was PENDING', [{ event: 'start', from: 'DISPATCHED', to: 'RUNNING', at: 2 }], 'RUNNING'],
-    ['cancel came before the move before it', [{ event: 'cancel', from: 'PENDING', to: 'CANCELLED', at: 0 }], 'CANCELLED'],
+    ['start left DISPATCHED, but the job was PENDING', [{ event: 'start', from: 'DISPATCHED', to: 'RUNNING', at: 2 }], 'RUNNING'],
+    ['cancel is older than the transition before it', [{ event: 'cancel', from: 'PENDING', to: 'CANCELLED', at: 0 }], 'CANCELLED'],
     ['is SUCCEEDED, and its history ends in CANCELLED', [{ event: 'cancel', from: 'PENDING', to: 'CANCELLED', at: 2 }], 'SUCCEEDED'],
-  ])('catches: %s', (text, moves, state) => {
+  ])('reports: %s', (text, moves, state) => {
     const path = [...events.slice(0, 1), ...moves];
 
     expect(faults(withJob({ record: inState(state), events: path }, { dispatches: [] }))).toContain(`I2 ${text}`);
   }); // prettier-ignore
 
-  it('catches a second end', () => {
+  it('reports a second end', () => {
     const twice: JobHistoryEntry[] = [...events, { event: 'succeed', from: 'SUCCEEDED', to: 'SUCCEEDED', at: 5 }];
 
     expect(faults(withJob({ events: twice }))).toEqual(['I2 succeed led from SUCCEEDED to SUCCEEDED']);
   });
 
-  it('lets a success be quarantined', () => {
+  it('accepts the quarantine of a success', () => {
     const path: JobHistoryEntry[] = [...events, { event: 'quarantine', from: 'SUCCEEDED', to: 'OUTPUT_QUARANTINED', at: 5 }];
 
     expect(faults(withJob({ record: inState('OUTPUT_QUARANTINED'), events: path, deadLetter: letter }))).toEqual([]);
   }); // prettier-ignore
 });
 
-describe('I3 no dispatch without a verdict', () => {
-  const missing = 'I3 attempt 1 has no verdict that was there before it';
+describe('I3 no dispatch without a decision', () => {
+  const missing = 'I3 attempt 1 has no earlier decision';
 
   it.each<[string, DecisionRecord[]]>([
     ['none', []],
     ['a denial', [{ ...allowed, decision: 'DENY' }]],
-    ['only the word of the gateway', [{ ...allowed, source: 'gateway' }]],
-    ['one of another request', [{ ...allowed, job_hash: 'other' }]],
-    ['one of no policy', [{ ...allowed, policy_snapshot: '' }]],
-    ['one that came later', [{ ...allowed, checked_at: 21 }]],
-  ])('catches: %s', (_, decisions) => {
+    ['only a decision of the gateway', [{ ...allowed, source: 'gateway' }]],
+    ['a decision on another request', [{ ...allowed, job_hash: 'other' }]],
+    ['a decision without a policy', [{ ...allowed, policy_snapshot: '' }]],
+    ['a later decision', [{ ...allowed, checked_at: 21 }]],
+  ])('reports: %s', (_, decisions) => {
     expect(faults(withJob({ decisions }))).toEqual([missing]);
   });
 
-  it('takes an approval of this request, and no other', () => {
+  it('accepts an approval of this request, and no other', () => {
     const approval = { status: 'approved', revision: 2, job_hash: 'h', policy_snapshot: 's', resolved_at: 15 } as const;
     const approved = (over: object) => withJob({ record: { ...record, approval: { ...approval, ...over } }, decisions: [] });
 
@@ -119,14 +119,14 @@ describe('I3 no dispatch without a verdict', () => {
     expect(faults(approved({ resolved_at: 21 }))).toEqual([missing]);
   }); // prettier-ignore
 
-  it('catches a dispatch of a job that does not exist', () => {
+  it('reports a dispatch of a job that does not exist', () => {
     expect(faults(history({ dispatches: [sent, { ...sent, jobId: 'ghost' }] }))).toEqual([
       'I3 was dispatched and has no record',
     ]);
   });
 });
 
-describe('I4 an approval acts once', () => {
+describe('I4 an approval takes effect once', () => {
   const approve: Call = { act: 'approve', jobId: 'j1', outcome: 'ok', status: 200, code: '' };
   const path: JobHistoryEntry[] = [
     { event: 'submit', to: 'PENDING', at: 1 },
@@ -137,7 +137,7 @@ describe('I4 an approval acts once', () => {
   const decided = (calls: Call[], over: Partial<JobHistory> = {}) =>
     faults(withJob({ events: path, ...over }, { calls: [submitted, ...calls] }));
 
-  it('lets one act, one hear that it is done, and one lose with a code', () => {
+  it('accepts one resolution, a repeat, and a conflict with a code', () => {
     const lost: Call = {
       ...approve,
       act: 'reject',
@@ -149,63 +149,63 @@ describe('I4 an approval acts once', () => {
     expect(decided([approve, { ...approve, repeated: true }, lost])).toEqual([]);
   });
 
-  it('catches two that acted, contrary answers, uncoded conflicts and a decision without effect', () => {
-    expect(decided([approve, approve])).toEqual(['I4 2 callers were told that they decided']);
+  it('reports two first resolutions, contradicting responses, conflicts without a code and a resolution without effect', () => {
+    expect(decided([approve, approve])).toEqual(['I4 2 callers got a first resolution']);
     expect(decided([approve, { ...approve, act: 'reject', repeated: true }])).toEqual([
-      'I4 one caller was told it is approved, another that it is rejected',
+      'I4 responses say both approved and rejected',
     ]);
     expect(decided([approve, { ...approve, outcome: 'refused', status: 500, code: 'internal_error' }])).toEqual([
-      'I4 a conflict was answered 500 internal_error',
+      'I4 a conflict returned 500 internal_error',
     ]);
-    expect(decided([approve], { events })).toEqual(['I4 was decided, and nothing happened']);
+    expect(decided([approve], { events })).toEqual(['I4 was resolved without effect']);
   });
 });
 
-describe('I5 stale attempts are powerless', () => {
+describe('I5 stale attempts have no effect', () => {
   it.each<[string, Partial<Answer>]>([
     ['another worker', { senderId: 'liar' }],
     ['an earlier dispatch', { dispatchId: 'd0' }],
-  ])('catches a result of %s', (_, over) => {
-    expect(faults(history({ answers: [{ ...said, ...over }] }))).toEqual([
-      expect.stringMatching(/^I5 took the result of /),
+  ])('reports a result of %s', (_, over) => {
+    expect(faults(history({ answers: [{ ...answer, ...over }] }))).toEqual([
+      expect.stringMatching(/^I5 has the result of /),
     ]);
   });
 
-  it('looks at what the worker gave, also when a redacted copy is shown', () => {
+  it('checks the result of the worker, even when a redacted copy is shown', () => {
     const output_safety = { original_ptr: 'p1' } as NonNullable<JobRecord['output_safety']>;
     const redacted = { ...record, result_ptr: 'copy', output_safety };
-    const answers = [{ ...said, senderId: 'liar' }];
+    const answers = [{ ...answer, senderId: 'liar' }];
 
     expect(faults(withJob({ record: redacted }, { answers }))).toHaveLength(1);
   });
 
-  it('catches a dispatch that no move made', () => {
+  it('reports a dispatch without a transition', () => {
     expect(faults(history({ dispatches: [sent, { ...sent, dispatchId: 'd2' }] }))).toEqual([
-      'I5 went out as 2 dispatches and was given out 1 times',
+      'I5 was sent as 2 dispatches and has 1 dispatch transitions',
     ]);
   });
 });
 
 describe('I6 idempotency', () => {
-  it('lets a repeat have the same answer, and another body a conflict', () => {
+  it('accepts a repeat with the same response, and a conflict for another body', () => {
     const conflict: Call = { ...submitted, body: 'b2', outcome: 'refused', status: 409, code: 'idempotency_conflict' };
 
     expect(faults(history({ calls: [submitted, submitted, conflict] }))).toEqual([]);
   });
 
-  it('catches two jobs, two bodies, and a key that is taken by nothing', () => {
+  it('reports two jobs, two bodies, and a conflict without an accepted request', () => {
     const jobs = new Map([
       ['j1', job()],
       ['j2', job()],
     ]);
     const other = { ...submitted, jobId: 'j2' };
-    expect(faults(history({ jobs, calls: [submitted, other] }))).toEqual(['I6 key k1 made 2 jobs: j1, j2']);
+    expect(faults(history({ jobs, calls: [submitted, other] }))).toEqual(['I6 key k1 created 2 jobs: j1, j2']);
     expect(faults(history({ calls: [submitted, { ...submitted, body: 'b2' }] }))).toEqual([
       'I6 key k1 was accepted with 2 bodies',
     ]);
     const refused: Call = { ...submitted, outcome: 'refused', status: 409, code: 'idempotency_conflict' };
     expect(faults(history({ calls: [refused] }))).toEqual([
-      'I6 key k1 is a conflict and nothing was ever accepted under it',
+      'I6 key k1 is a conflict, but no request with it was accepted',
     ]);
   });
 });
@@ -216,13 +216,13 @@ describe('I9 dead letters are complete', () => {
   const retry: Call = { act: 'retry', jobId: 'j1', newJobId: 'j2', outcome: 'ok', status: 200, code: '' };
   const child = job({ record: { ...record, request: { ...request, labels: { retry_of_job: 'j1' } } } });
 
-  it('catches a failure without one, and a success with one', () => {
+  it('reports a failure without a dead letter, and a success with one', () => {
     expect(faults(withJob({ ...dead, deadLetter: letter }))).toEqual([]);
     expect(faults(withJob(dead))).toEqual(['I9 is FAILED and has no dead letter']);
     expect(faults(withJob({ deadLetter: letter }))).toEqual(['I9 is SUCCEEDED and has a dead letter']);
   });
 
-  it('lets a failed attempt that its run retries be without one', () => {
+  it('accepts a failed attempt without one when its run retries it', () => {
     const attempt = { ...dead, record: { ...dead.record, letter: 'withheld' as const } };
 
     const missing = 'I9 is FAILED and has no dead letter';
@@ -230,35 +230,35 @@ describe('I9 dead letters are complete', () => {
     expect(faults(withJob(attempt))).toContain(missing);
   });
 
-  it('wants exactly one new job of a retry, and the letter gone', () => {
+  it('requires exactly one new job per retry, and the removal of the dead letter', () => {
     const after = (jobs: Record<string, JobHistory>) =>
       faults(history({ calls: [submitted, retry], jobs: new Map(Object.entries(jobs)) }));
 
     expect(after({ j1: job(dead), j2: child })).toEqual([]);
-    expect(after({ j1: job(dead), j2: child, j3: child })).toEqual(['I9 one retry made 2 jobs']);
+    expect(after({ j1: job(dead), j2: child, j3: child })).toEqual(['I9 one retry created 2 jobs']);
     expect(after({ j1: job({ ...dead, deadLetter: letter }), j2: child })).toEqual([
       'I9 was retried, and still has its dead letter',
     ]);
-    expect(after({ j1: job(dead), j2: job() })).toEqual(['I9 was retried, and there is no new job']);
+    expect(after({ j1: job(dead), j2: job() })).toEqual(['I9 was retried, but has no new job']);
   });
 });
 
 describe('I15 nothing is stuck', () => {
-  it('catches what still stands somewhere, and what is left over', () => {
+  it('reports jobs that have not ended, and leftovers', () => {
     const running = withJob({ record: inState('RUNNING', { waiting_reason: 'x' }), events: events.slice(0, 3) });
 
-    expect(faults(running)).toEqual(['I15 still stands in RUNNING (x)']);
-    expect(faults(history({ left: { 'jobs in flight': 2, intents: 0 } }))).toEqual(['I15 2 left over: jobs in flight']);
+    expect(faults(running)).toEqual(['I15 is still in RUNNING (x)']);
+    expect(faults(history({ left: { 'jobs in flight': 2, intents: 0 } }))).toEqual(['I15 2 left: jobs in flight']);
   });
 });
 
-describe('money adds up', () => {
+describe('budgets add up', () => {
   const paid = (over: Partial<JobRecord>, money: { spent: number; reserved: number }) =>
     faults(withJob({ record: { ...record, ...over } }, { money: new Map([['acme', money]]) })).filter((text) =>
       text.startsWith('money'),
     );
 
-  it('misses what was given back twice, kept after the end, or not counted', () => {
+  it('reports amounts released twice, kept after the end, or not counted', () => {
     expect(paid({ cost: 5 }, { spent: 5, reserved: 0 })).toEqual([]);
     expect(paid({ cost: 5 }, { spent: 10, reserved: 0 })).toEqual(['money acme spent 10, its jobs cost 5']);
     expect(paid({}, { spent: 0, reserved: 3 })).toEqual(['money acme reserved 3, its jobs hold 0']);

@@ -9,8 +9,8 @@ export type Checker = (history: History) => Violation[];
 const violation = (invariant: string, jobId: string, text: string): Violation => ({ invariant, jobId, text });
 const allow = new Set(['ALLOW', 'ALLOW_WITH_CONSTRAINTS']);
 
-/** Every job that a client was told is accepted: submitted, or made by a retry. */
-const acceptedIds = ({ calls }: History): string[] => [
+/** Jobs whose submission or retry was acknowledged to a client. */
+const listAcceptedIds = ({ calls }: History): string[] => [
   ...new Set(
     calls.flatMap((call) =>
       call.outcome !== 'ok' ? [] : call.act === 'submit' ? [call.jobId] : call.newJobId ? [call.newJobId] : [],
@@ -18,32 +18,32 @@ const acceptedIds = ({ calls }: History): string[] => [
   ),
 ];
 
-/** I1. No accepted job is lost: it can be read, and has ended or says what it waits for. */
+/** I1. No accepted job is lost: it has a record, and has ended or has a waiting reason. */
 export const nothingLost: Checker = (history) =>
-  acceptedIds(history).flatMap((id) => {
+  listAcceptedIds(history).flatMap((id) => {
     const record = history.jobs.get(id)?.record;
     if (!record) return [violation('I1', id, 'was accepted and has no record')];
     if (isTerminal(record.state) || history.mayWait.has(id) || record.waiting_reason) return [];
-    return [violation('I1', id, `was accepted, stands in ${record.state} and does not say what it waits for`)];
+    return [violation('I1', id, `was accepted, is in ${record.state} and has no waiting reason`)];
   });
 
-/** I2. One legal path: what was recorded is a walk along the declared table, with one end. */
+/** I2. One legal path: the recorded transitions follow the declared table and end once. */
 export const oneLegalPath: Checker = ({ jobs }) =>
   [...jobs].flatMap(([id, { record, events }]) => {
-    const fault = record ? faultOfPath(events, record.state) : undefined;
+    const fault = record ? checkPath(events, record.state) : undefined;
     return fault ? [violation('I2', id, fault)] : [];
   });
 
-function faultOfPath(events: JobHistory['events'], last: JobState): string | undefined {
-  const [birth, ...moves] = events;
-  if (!birth || !initialStates.some((state) => state === birth.to)) return `was born ${birth?.to ?? 'without a word'}`;
-  let state: JobState = birth.to;
-  let atUs = birth.at;
+function checkPath(events: JobHistory['events'], last: JobState): string | undefined {
+  const [first, ...moves] = events;
+  if (!first || !initialStates.some((state) => state === first.to)) return `started in ${first?.to ?? 'no state'}`;
+  let state: JobState = first.to;
+  let atUs = first.at;
   for (const { event, from, to, at } of moves) {
-    if (from !== state) return `${event} left ${from}, and it was ${state}`;
+    if (from !== state) return `${event} left ${from}, but the job was ${state}`;
     if (!isEvent(event) || jobStates.next(state, event) !== to) return `${event} led from ${state} to ${to}`;
-    if (isTerminal(state) && to !== 'OUTPUT_QUARANTINED') return `went on to ${to} after its end in ${state}`;
-    if (at < atUs) return `${event} came before the move before it`;
+    if (isTerminal(state) && to !== 'OUTPUT_QUARANTINED') return `moved to ${to} after its end in ${state}`;
+    if (at < atUs) return `${event} is older than the transition before it`;
     [state, atUs] = [to, at];
   }
   return state === last ? undefined : `is ${last}, and its history ends in ${state}`;
@@ -51,21 +51,21 @@ function faultOfPath(events: JobHistory['events'], last: JobState): string | und
 
 const isEvent = (event: string): event is JobEvent => event in jobStates.moves;
 
-/** I3. No dispatch without a verdict: an allowance or an approval of this very request, taken before it. */
-export const noDispatchWithoutVerdict: Checker = ({ jobs, dispatches }) =>
+/** I3. No dispatch without a decision: an allow or an approval of exactly this request, made before the dispatch. */
+export const noDispatchWithoutDecision: Checker = ({ jobs, dispatches }) =>
   dispatches.flatMap((dispatch) => {
     const job = jobs.get(dispatch.jobId);
     if (!job?.record) return [violation('I3', dispatch.jobId, 'was dispatched and has no record')];
-    return hasVerdict(job, dispatch)
+    return hasDecision(job, dispatch)
       ? []
-      : [violation('I3', dispatch.jobId, `attempt ${dispatch.attempt} has no verdict that was there before it`)];
+      : [violation('I3', dispatch.jobId, `attempt ${dispatch.attempt} has no earlier decision`)];
   });
 
-function hasVerdict({ record, decisions }: JobHistory, { jobHash, sentUs }: Dispatch): boolean {
+function hasDecision({ record, decisions }: JobHistory, { jobHash, sentUs }: Dispatch): boolean {
   const isFor = (hash: string | undefined, snapshot: string | undefined) => hash === jobHash && Boolean(snapshot);
   const allowed = (decision: DecisionRecord) =>
     allow.has(decision.decision) &&
-    // The gateway's own word lets a job in; only the scheduler's lets it out to a worker.
+    // The gateway's decision accepts a job; only the scheduler's permits a dispatch.
     decision.source === 'scheduler' &&
     isFor(decision.job_hash, decision.policy_snapshot) &&
     decision.checked_at <= sentUs;
@@ -83,7 +83,7 @@ const conflictCodes = new Set([
   'approval_stale_snapshot', 'approval_terminal_run',
 ]); // prettier-ignore
 
-/** I4. An approval acts at most once: one resolution, one release, and conflicts are answered 409 with their code. */
+/** I4. An approval takes effect at most once: one resolution, one release, and 409 with a code for conflicts. */
 export const approvalActsOnce: Checker = ({ jobs, calls }) => {
   const byJob = groupBy(
     calls.filter(({ act }) => act === 'approve' || act === 'reject'),
@@ -92,29 +92,29 @@ export const approvalActsOnce: Checker = ({ jobs, calls }) => {
   return [...byJob].flatMap(([id, decided]) => {
     const faults: string[] = [];
     const acted = decided.filter(({ outcome, repeated }) => outcome === 'ok' && !repeated);
-    if (acted.length > 1) faults.push(`${acted.length} callers were told that they decided`);
+    if (acted.length > 1) faults.push(`${acted.length} callers got a first resolution`);
     if (new Set(decided.filter(({ outcome }) => outcome === 'ok').map(({ act }) => act)).size > 1) {
-      faults.push('one caller was told it is approved, another that it is rejected');
+      faults.push('responses say both approved and rejected');
     }
     for (const { outcome, status, code } of decided) {
       if (outcome === 'refused' && (status !== 409 || !conflictCodes.has(code))) {
-        faults.push(`a conflict was answered ${status} ${code}`);
+        faults.push(`a conflict returned ${status} ${code}`);
       }
     }
     const events = jobs.get(id)?.events ?? [];
     const resolved = events.filter(({ event, from }) => from === 'APPROVAL_REQUIRED' && event !== 'cancel').length;
     const held = events.filter(({ event }) => event === 'hold').length;
     if (resolved > held) faults.push(`was held ${held} times and resolved ${resolved} times`);
-    if (acted.length === 1 && resolved === 0) faults.push('was decided, and nothing happened');
+    if (acted.length === 1 && resolved === 0) faults.push('was resolved without effect');
     return faults.map((text) => violation('I4', id, text));
   });
 };
 
 /**
- * I5. Stale attempts are powerless: the result that a job ends with was given by the worker that held it, for its last
- * dispatch, and every dispatch has its own move.
+ * I5. Stale attempts have no effect: the result of a job is that of its assigned worker for its last dispatch, and each
+ * dispatch has its own transition.
  */
-export const staleIsPowerless: Checker = ({ jobs, dispatches, answers }) => {
+export const staleAttemptsIgnored: Checker = ({ jobs, dispatches, answers }) => {
   const answered = groupBy(answers, ({ jobId }) => jobId);
   const sent = groupBy(dispatches, ({ jobId }) => jobId);
   return [...jobs].flatMap(([id, { record, events }]) => {
@@ -124,17 +124,17 @@ export const staleIsPowerless: Checker = ({ jobs, dispatches, answers }) => {
     const from = (answered.get(id) ?? []).find(({ resultPtr }) => resultPtr === own);
     if (from && (from.senderId !== record.worker_id || from.dispatchId !== record.dispatch_id)) {
       faults.push(
-        `took the result of ${from.senderId} for dispatch ${from.dispatchId}; it was with ${record.worker_id} as ${record.dispatch_id}`,
+        `has the result of ${from.senderId} for dispatch ${from.dispatchId}; it was assigned to ${record.worker_id} as ${record.dispatch_id}`,
       );
     }
     const ids = new Set((sent.get(id) ?? []).map(({ dispatchId }) => dispatchId));
     const given = events.filter(({ event }) => event === 'dispatch').length;
-    if (ids.size > given) faults.push(`went out as ${ids.size} dispatches and was given out ${given} times`);
+    if (ids.size > given) faults.push(`was sent as ${ids.size} dispatches and has ${given} dispatch transitions`);
     return faults.map((text) => violation('I5', id, text));
   });
 };
 
-/** I6. Idempotency: one key with one body is one job and one answer; another body is a conflict. */
+/** I6. Idempotency: one key with one body gives one job and one response; another body is a conflict. */
 export const idempotent: Checker = ({ calls }) => {
   const byKey = groupBy(
     calls.filter(({ act, key }) => act === 'submit' && key !== undefined),
@@ -146,67 +146,67 @@ export const idempotent: Checker = ({ calls }) => {
     const bodies = new Set(accepted.map(({ body }) => body));
     const [id = ''] = ids;
     return [
-      ...(ids.size > 1 ? [violation('I6', id, `key ${key} made ${ids.size} jobs: ${[...ids].join(', ')}`)] : []),
+      ...(ids.size > 1 ? [violation('I6', id, `key ${key} created ${ids.size} jobs: ${[...ids].join(', ')}`)] : []),
       ...(bodies.size > 1 ? [violation('I6', id, `key ${key} was accepted with ${bodies.size} bodies`)] : []),
       ...sent
         .filter(({ outcome, status }) => outcome === 'refused' && status === 409 && bodies.size === 0)
-        .map(() => violation('I6', id, `key ${key} is a conflict and nothing was ever accepted under it`)),
+        .map(() => violation('I6', id, `key ${key} is a conflict, but no request with it was accepted`)),
     ];
   });
 };
 
-/** I9. Dead letters are complete: each failed or quarantined job that its run does not retry has its own, no other has one, each retry made one job. */
+/** I9. Dead letters are complete: each failed or quarantined job that its run does not retry has one, no other job has, and each retry creates one job. */
 export const deadLettersComplete: Checker = ({ jobs, calls }) => {
   const retried = new Set(calls.filter(({ act }) => act === 'retry').map(({ jobId }) => jobId));
   const children = groupBy(
-    [...jobs].filter(([, { record }]) => originOf(record) !== undefined),
-    ([, { record }]) => originOf(record) ?? '',
+    [...jobs].filter(([, { record }]) => getOrigin(record) !== undefined),
+    ([, { record }]) => getOrigin(record) ?? '',
   );
   return [...jobs].flatMap(([id, { record, deadLetter }]) => {
     if (!record) return [];
     const faults: string[] = [];
     const isDead = deadLetterStates.some((state) => state === record.state);
-    // Its run retries it: only the final attempt has a letter.
+    // Retried by its run: only the final attempt has a dead letter.
     const isWithheld = record.letter === 'withheld' && record.run !== undefined;
     if (isDead && !deadLetter && !retried.has(id) && !isWithheld)
       faults.push(`is ${record.state} and has no dead letter`);
     if (!isDead && deadLetter && record.state !== 'CANCELLED') faults.push(`is ${record.state} and has a dead letter`);
     const made = children.get(id)?.length ?? 0;
     const wasDone = calls.some(({ act, jobId, outcome }) => act === 'retry' && jobId === id && outcome === 'ok');
-    if (made > 1) faults.push(`one retry made ${made} jobs`);
-    if (wasDone && made === 0) faults.push('was retried, and there is no new job');
+    if (made > 1) faults.push(`one retry created ${made} jobs`);
+    if (wasDone && made === 0) faults.push('was retried, but has no new job');
     if (wasDone && deadLetter) faults.push('was retried, and still has its dead letter');
     return faults.map((text) => violation('I9', id, text));
   });
 };
 
-const originOf = (record: JobHistory['record']): string | undefined => record?.request.labels['retry_of_job'];
+const getOrigin = (record: JobHistory['record']): string | undefined => record?.request.labels['retry_of_job'];
 
-/** I15. Liveness: once the faults are over and the bound has passed, nothing stands still and nothing is left over. */
+/** I15. Liveness: some time after the last fault every job has ended, and no reservation or queue entry remains. */
 export const nothingStuck: Checker = ({ jobs, mayWait, left }) => [
   ...[...jobs].flatMap(([id, { record }]) =>
     !record || isTerminal(record.state) || mayWait.has(id)
       ? []
-      : [violation('I15', id, `still stands in ${record.state} (${record.waiting_reason ?? 'no reason'})`)],
+      : [violation('I15', id, `is still in ${record.state} (${record.waiting_reason ?? 'no reason'})`)],
   ),
   ...Object.entries(left).flatMap(([what, count]) =>
-    count > 0 ? [violation('I15', '', `${count} left over: ${what}`)] : [],
+    count > 0 ? [violation('I15', '', `${count} left: ${what}`)] : [],
   ),
 ];
 
 /**
- * Money adds up: what tenants have reserved is what their jobs still hold, and what they have spent is what those cost that
- * have ended. ADR 0011.
+ * Budgets add up: the reservations of a tenant equal those of its open jobs, and its spending equals the cost of its ended
+ * jobs. ADR 0011.
  */
-export const moneyAddsUp: Checker = ({ jobs, money }) => {
+export const budgetsAddUp: Checker = ({ jobs, money }) => {
   const byTenant = groupBy(
     [...jobs.values()].flatMap(({ record }) => record ?? []),
     ({ tenant }) => tenant,
   );
   return [...new Set([...byTenant.keys(), ...money.keys()])].flatMap((tenant) => {
     const own = byTenant.get(tenant) ?? [];
-    const held = sumOf(own, ({ reserved }) => (reserved ? (JSON.parse(reserved) as { micros: number }).micros : 0));
-    const cost = sumOf(own, ({ state, cost: micros = 0 }) => (isTerminal(state) ? micros : 0));
+    const held = sumBy(own, ({ reserved }) => (reserved ? (JSON.parse(reserved) as { micros: number }).micros : 0));
+    const cost = sumBy(own, ({ state, cost: micros = 0 }) => (isTerminal(state) ? micros : 0));
     const { spent, reserved } = money.get(tenant) ?? { spent: 0, reserved: 0 };
     return [
       ...(held === reserved ? [] : [violation('money', '', `${tenant} reserved ${reserved}, its jobs hold ${held}`)]),
@@ -215,23 +215,24 @@ export const moneyAddsUp: Checker = ({ jobs, money }) => {
   });
 };
 
-const sumOf = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((sum, one) => sum + of(one), 0);
+const sumBy = <T>(items: readonly T[], value: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + value(item), 0);
 
 export const invariants: readonly Checker[] = [
   nothingLost,
   oneLegalPath,
-  noDispatchWithoutVerdict,
+  noDispatchWithoutDecision,
   approvalActsOnce,
-  staleIsPowerless,
+  staleAttemptsIgnored,
   idempotent,
   deadLettersComplete,
   nothingStuck,
-  moneyAddsUp,
+  budgetsAddUp,
   ...runInvariants,
   timersKeepTime,
 ];
 
-/** What of all this does not hold. */
+/** Violations of all invariants. */
 export const violations = (history: History): Violation[] => invariants.flatMap((check) => check(history));
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

@@ -2,17 +2,17 @@ import { newRun, type TimelineEvent } from '@svc/workflow';
 import type { History, Outage } from './history';
 import { timersFired, timersKeepTime } from './timer-invariants';
 
-type Told = Pick<TimelineEvent, 'type' | 'time_ms'> & Partial<TimelineEvent>;
+type EventFields = Pick<TimelineEvent, 'type' | 'time_ms'> & Partial<TimelineEvent>;
 
 const dueMs = 10_000;
-const set: Told = { type: 'step_delay_started', time_ms: 9_000, step_id: 'dry', data: { until_ms: dueMs } };
-const fired = (atMs: number): Told => ({ type: 'step_delay_completed', time_ms: atMs, step_id: 'dry' });
-const retry: Told = { type: 'step_retry_scheduled', time_ms: 9_000, step_id: 'a[2]', data: { at_ms: dueMs } };
-const again = (atMs: number): Told => ({ type: 'step_dispatched', time_ms: atMs, step_id: 'a[2]' });
+const set: EventFields = { type: 'step_delay_started', time_ms: 9_000, step_id: 'dry', data: { until_ms: dueMs } };
+const fired = (atMs: number): EventFields => ({ type: 'step_delay_completed', time_ms: atMs, step_id: 'dry' });
+const retry: EventFields = { type: 'step_retry_scheduled', time_ms: 9_000, step_id: 'a[2]', data: { at_ms: dueMs } };
+const again = (atMs: number): EventFields => ({ type: 'step_dispatched', time_ms: atMs, step_id: 'a[2]' });
 
-const history = (told: Told[], outages: Outage[] = []): History => {
+const history = (events: EventFields[], outages: Outage[] = []): History => {
   const run = newRun({ id: 'r1', workflow_id: 'w', org_id: 'acme', input: {} }, 0);
-  const timeline = told.map((line) => ({ run_id: 'r1', workflow_id: 'w', ...line }));
+  const timeline = events.map((line) => ({ run_id: 'r1', workflow_id: 'w', ...line }));
   const runs = new Map([['r1', { run, timeline, left: {}, shownAs: [] }]]);
   return {
     calls: [],
@@ -26,29 +26,30 @@ const history = (told: Told[], outages: Outage[] = []): History => {
     left: {},
   };
 };
-const faults = (told: Told[], outages?: Outage[]) => timersKeepTime(history(told, outages)).map(({ text }) => text);
+const faults = (events: EventFields[], outages?: Outage[]) =>
+  timersKeepTime(history(events, outages)).map(({ text }) => text);
 
 describe('I16 timers', () => {
-  it('lets one be up to two seconds late', () => {
+  it('accepts a timer that is up to two seconds late', () => {
     expect(faults([set, fired(dueMs), retry, again(dueMs + 2_000)])).toEqual([]);
   });
 
-  it('catches one that is early, by however little', () => {
-    expect(faults([set, fired(dueMs - 1)])).toEqual(['dry went on 1 ms early']);
-    expect(faults([retry, again(dueMs - 1)])).toEqual(['a[2] went on 1 ms early']);
+  it('reports a timer that is 1 ms early', () => {
+    expect(faults([set, fired(dueMs - 1)])).toEqual(['dry continued 1 ms early']);
+    expect(faults([retry, again(dueMs - 1)])).toEqual(['a[2] continued 1 ms early']);
   });
 
-  it('catches one that is late, unless engine or Redis were not there for so long', () => {
+  it('reports a late timer, unless engine or Redis were unavailable for that time', () => {
     const late = [set, fired(dueMs + 5_000)];
 
-    expect(faults(late)).toEqual(['dry went on 5000 ms late, 5000 ms of it without a reason']);
+    expect(faults(late)).toEqual(['dry continued 5000 ms late, 5000 ms of it outside of outages']);
     expect(faults(late, [{ fromMs: dueMs + 500, toMs: dueMs + 3_500 }])).toEqual([]);
     expect(faults(late, [{ fromMs: 0, toMs: dueMs + 1_000 }])).toEqual([
-      'dry went on 5000 ms late, 4000 ms of it without a reason',
+      'dry continued 5000 ms late, 4000 ms of it outside of outages',
     ]);
   });
 
-  it('counts the time of outages that overlap once', () => {
+  it('counts overlapping outages once', () => {
     const outages = [
       { fromMs: dueMs, toMs: dueMs + 2_000 },
       { fromMs: dueMs + 1_000, toMs: dueMs + 2_000 },
@@ -59,12 +60,12 @@ describe('I16 timers', () => {
     ]);
   });
 
-  it('catches one that fires twice', () => {
+  it('reports a timer that fires twice', () => {
     expect(faults([set, fired(dueMs), fired(dueMs + 1)])).toEqual(['the timer of dry fired 2 times']);
   });
 
-  it('does not wait for one that was taken back', () => {
-    const cancelled: Told = { type: 'step_cancelled', time_ms: 9_500, step_id: 'a[2]' };
+  it('ignores a cancelled timer', () => {
+    const cancelled: EventFields = { type: 'step_cancelled', time_ms: 9_500, step_id: 'a[2]' };
 
     expect(timersFired(history([retry, cancelled]))).toEqual([]);
   });

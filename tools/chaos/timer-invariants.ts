@@ -1,10 +1,10 @@
 import type { TimelineEvent, TimelineType } from '@svc/workflow';
 import type { History, Outage, RunHistory, Violation } from './history';
 
-/** How late a timer may be. */
-const mostLateMs = 2_000;
+/** Tolerated delay of a timer. */
+const maxLateMs = 2_000;
 
-/** What tells that a timer was set, how its due time is called, and what tells that it fired. */
+/** Per kind of timer: event that sets it, field with its due time, event when it fires. */
 const timers: readonly { set: TimelineType; due: string; fired: TimelineType }[] = [
   { set: 'step_delay_started', due: 'until_ms', fired: 'step_delay_completed' },
   { set: 'step_retry_scheduled', due: 'at_ms', fired: 'step_dispatched' },
@@ -16,11 +16,11 @@ export interface Fired {
   path: string;
   /** Below 0: early. */
   lateMs: number;
-  /** Of that, the time in which somebody could have fired it: engine and Redis were there. */
+  /** The part of it in which engine and Redis were available. */
   unexcusedMs: number;
 }
 
-/** Every timer whose time is told. All times are by the clock of Redis, which is never changed. */
+/** All timers that fired. Times are of the Redis clock, which the harness never changes. */
 export function timersFired({ runs, outages }: Pick<History, 'runs' | 'outages'>): Fired[] {
   const merged = merge(outages);
   return [...runs].flatMap(([runId, { timeline }]) =>
@@ -37,22 +37,22 @@ export function timersFired({ runs, outages }: Pick<History, 'runs' | 'outages'>
   );
 }
 
-/** I16. A timer fires once, never early, and within two seconds of its time unless engine or Redis were not there. */
+/** I16. A timer fires once, never early, and within two seconds of its time, not counting outages of the engine or Redis. */
 export function timersKeepTime(history: History): Violation[] {
   const offTime = timersFired(history).flatMap(({ runId, path, lateMs, unexcusedMs }) => {
-    const fault = lateMs < 0 ? `${-lateMs} ms early` : `${lateMs} ms late, ${unexcusedMs} ms of it without a reason`;
-    return lateMs < 0 || unexcusedMs > mostLateMs ? [violation(runId, `${path} went on ${fault}`)] : [];
+    const fault = lateMs < 0 ? `${-lateMs} ms early` : `${lateMs} ms late, ${unexcusedMs} ms of it outside of outages`;
+    return lateMs < 0 || unexcusedMs > maxLateMs ? [violation(runId, `${path} continued ${fault}`)] : [];
   });
   return [...offTime, ...[...history.runs.values()].flatMap(firedTwice)];
 }
 
 function firedTwice({ run, timeline }: RunHistory): Violation[] {
-  const told = (type: TimelineType, path: string | undefined) =>
+  const count = (type: TimelineType, path: string | undefined) =>
     timeline.filter((event) => event.type === type && event.step_id === path).length;
   const paths = new Set(timeline.map(({ step_id: path }) => path));
   return [...paths].flatMap((path) => {
-    const fired = told('step_delay_completed', path);
-    return fired > told('step_delay_started', path)
+    const fired = count('step_delay_completed', path);
+    return fired > count('step_delay_started', path)
       ? [violation(run.id, `the timer of ${path} fired ${fired} times`)]
       : [];
   });
@@ -60,7 +60,7 @@ function firedTwice({ run, timeline }: RunHistory): Violation[] {
 
 const violation = (jobId: string, text: string): Violation => ({ invariant: 'I16', jobId, text });
 
-/** The line that says that it fired; undefined when it was cleared or has not yet. */
+/** The event of the timer firing; undefined when it was cancelled or has not fired yet. */
 function next(timeline: readonly TimelineEvent[], after: number, set: TimelineType, fired: TimelineType) {
   const id = timeline[after]?.step_id;
   const later = timeline.slice(after + 1).filter(({ step_id }) => step_id === id);
@@ -69,7 +69,7 @@ function next(timeline: readonly TimelineEvent[], after: number, set: TimelineTy
     : undefined;
 }
 
-/** As times that do not overlap. */
+/** Joins overlapping outages. */
 function merge(outages: readonly Outage[]): Outage[] {
   const merged: Outage[] = [];
   for (const outage of [...outages].sort((a, b) => a.fromMs - b.fromMs)) {
