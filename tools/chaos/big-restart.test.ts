@@ -8,12 +8,12 @@ import { startWorld, type World } from './world';
 
 const jobs = 100_000;
 const timers = 10_000;
-/** Of the timers, those that come due while nobody is there. */
+/** Timers that come due while the services are down. */
 const dueMeanwhile = 100;
 const dueInMs = 2_000;
 const crowd = 'crowd';
 
-/** Fault 39: everything stands in the store as the product itself puts it there, and the services come up to it. */
+/** Fault 39: the services start on a store that holds what the product itself would have written. */
 describe('a restart with 100,000 jobs waiting and 10,000 timers', () => {
   let world: World;
 
@@ -32,7 +32,7 @@ describe('a restart with 100,000 jobs waiting and 10,000 timers', () => {
     await wait(model, jobs);
 
     const reads = await ReadsOfAll.watch(world.redis.url);
-    // Resolves when /readyz says so.
+    // Resolves when /readyz responds with 200.
     await Promise.all(services.map((process) => process.start()));
     const worker = await startStageWorker(world, 'late', 'later');
     const newcomer = await world.client('admin').submit({ topic: 'job.later.work', key: randomUUID() });
@@ -51,12 +51,12 @@ describe('a restart with 100,000 jobs waiting and 10,000 timers', () => {
   const ends = (id: string, state: JobRecord['state']) =>
     eventually(async () => expect(await world.store.jobs.load(id)).toMatchObject({ state }), { withinMs: 60_000 });
 
-  /** A job that came all the way by itself to where the others shall stand. */
+  /** A job processed by the services up to the state that the generated jobs get. */
   async function parked(topic: string, place: JobRecord['parked']): Promise<JobRecord> {
     const id = await world.client('admin').submit({ topic, key: randomUUID() });
     return eventually(async () => {
       const job = await world.store.jobs.load(id);
-      if (job?.parked !== place) throw new Error(`${id} stands in ${job?.parked}`);
+      if (job?.parked !== place) throw new Error(`${id} is parked in ${job?.parked}`);
       return job;
     });
   }
@@ -87,15 +87,15 @@ describe('a restart with 100,000 jobs waiting and 10,000 timers', () => {
     return id;
   }
 
-  /** Jobs that wait for a person, who has so long. */
+  /** Jobs held for approval, with a deadline. */
   function hold(model: JobRecord, many: number, forMs: number): Promise<string[]> {
     const { approval } = model;
-    if (!approval) throw new Error('the model waits for nobody');
+    if (!approval) throw new Error('the model has no open approval');
     const extras = { set: { approval }, park: { queue: 'jobApprovals', forMs } } as const;
     return Promise.all(Array.from({ length: many }, () => accept(model, { event: 'hold', extras })));
   }
 
-  /** Accepts jobs and puts them into the lane of the model, as the scheduler does when no worker is there. */
+  /** Accepts jobs and puts them into the lane of the model, as the scheduler does when no worker is available. */
   async function wait(model: JobRecord, many: number): Promise<void> {
     const { redis, workers, jobs } = world.store;
     const lane = {
@@ -109,7 +109,7 @@ describe('a restart with 100,000 jobs waiting and 10,000 timers', () => {
     } satisfies Admission; // prettier-ignore
     const ids = await Promise.all(Array.from({ length: many }, () => accept(model)));
     await Promise.all(ids.map((id) => jobs.admit(id, admission)));
-    // Their way to the lane was an entry each, which the queue drops when it is done.
+    // Each would have had a queue entry on the way to the lane, which the queue drops on completion.
     const entries = await redis.zrange(keys.queue('jobs', 'prioritized'), 0, '-1');
     await redis.unlink(keys.queue('jobs', 'prioritized'), keys.queue('jobs', 'marker'));
     for (let from = 0; from < entries.length; from += 10_000) {

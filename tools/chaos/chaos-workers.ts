@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { startScriptedWorker, type Reply, type ScriptedWorker } from './scripted-worker';
 import type { World } from './world';
 
-/** Worker processes made with the SDK, each brought back when it dies. */
+/** Worker processes built with the SDK, restarted when they exit. */
 export async function startWorkerProcesses(
   ids: readonly string[],
   urls: { nats: string; redis: string },
   onUnaskedEnd?: (end: UnaskedEnd) => void,
 ): Promise<Supervised[]> {
-  // Beside the packages it needs, so that Node finds them.
+  // Inside the repository, so that Node resolves its packages.
   const folder = join(repositoryRoot, 'node_modules', '.svc-chaos');
   mkdirSync(folder, { recursive: true });
   const script = join(folder, 'worker.cjs');
@@ -55,7 +55,7 @@ const replyTo = (topic: string, attempt: number, jobId: string): Reply => {
 /** Few, so that most jobs go to honest workers. */
 const slots = 3;
 
-/** Answers half of its jobs late and the other half never. */
+/** Sends half of its results late and the other half never. */
 export function startSlowWorker(world: World, random: () => number): Promise<ScriptedWorker> {
   return start(world, 'slow', async (worker, request) => {
     if (random() < 0.5) return;
@@ -64,7 +64,7 @@ export function startSlowWorker(world: World, random: () => number): Promise<Scr
   });
 }
 
-/** Answers in the name of others and for dispatches that never were, then as it should, and often twice. */
+/** Sends results as other workers and for dispatches that do not exist, then the right one, often twice. */
 export function startLyingWorker(world: World, random: () => number): Promise<ScriptedWorker> {
   return start(world, 'liar', async (worker, request) => {
     const lie: Reply = { status: 'SUCCEEDED', text: 'a lie' };
@@ -88,7 +88,7 @@ async function start(world: World, id: string, act: (worker: ScriptedWorker, req
     redis: world.store.redis,
     answers: world.answers,
     slots,
-    // It forgets what it could not answer, as one that was started anew.
+    // Drops jobs whose result it could not send, like a restarted process.
     forgetsAfterMs: 25_000,
     onJob(request) {
       void act(worker, request).catch(() => undefined);

@@ -1,10 +1,10 @@
 import { runChaos } from './chaos';
 
-/** As long as .ci/run wants it; somebody who waits for it gets the beginning. */
+/** The full length in .ci/run, a short run otherwise. */
 const minutes = process.env['CI'] === 'true' ? 2 : 0.2;
 
-describe('a storm over everything', () => {
-  // With this seed the first thing that happens is the one that the fault table wants to see here.
+describe('random faults under load', () => {
+  // With this seed the first fault is the one that the fault table lists for this test.
   it('two services killed at once, plus the faults of the seed: all invariants hold', async () => {
     const { faults, violations, accepted, ended, repeatWith } = await runChaos({
       seed: 23,

@@ -30,14 +30,14 @@ export interface ChaosReport {
   /** Jobs acknowledged to a client, by final state. They add up to `accepted`. */
   ended: Record<string, number>;
   accepted: number;
-  /** Records in all: the accepted ones, those refused at birth, and those whose answer never came. */
+  /** All records: accepted jobs, jobs rejected at submission, and jobs whose response was lost. */
   records: number;
   dispatches: number;
-  /** Every run there is, by how it ended. */
+  /** All runs, by final status. */
   runs: Record<string, number>;
-  /** Timers that fired, the latest of them, and the latest but for what engine and Redis were not there, ms. */
+  /** Timers that fired, the longest delay, and the longest delay without outages of engine and Redis, ms. */
   timers: { fired: number; latestMs: number; latestUnexcusedMs: number };
-  /** Calls of clients by what they were answered; 0 = nothing. */
+  /** Calls of clients by response status and code; 0 = no response. */
   answers: Record<string, number>;
   faults: Record<string, number>;
   /** Time from the last fault until all jobs ended, ms. */
@@ -54,7 +54,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
   const ways: CutProxy[] = [];
   const ends = new UnaskedEnds(say);
   const world = await startWorld({
-    // With a kernel process every other seed: its breaker opens for 30 s and keeps much else from happening.
+    // With a kernel process for every other seed: its breaker opens for 30 s and masks other faults.
     services: seed % 2 === 0 ? [kernelService, ...coreServices] : coreServices,
     ...(onLine && { onLine }),
     onUnaskedEnd: (end) => ends.addService(end),
@@ -79,7 +79,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
     const load = new Load(world, { jobsPerSec, random: seeded(seed + 1) });
     const engine = world.service('engine');
     const outages: Outage[] = [];
-    // Without these no timer fires; whatever else fails, they must be on time.
+    // No timer fires without these; during every other fault timers must be on time.
     const firesTimers: readonly Struck[] = [engine.process, world.redis, ...waysOf(ways, world, 'engine').slice(0, 1)];
     const storm = new Storm(
       { ...victims(world, services, workers, ways), clocks: [engine.clock] },
@@ -114,7 +114,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
   }
 }
 
-/** The ways of one service to Redis and to the bus: they stand in the order of the services. */
+/** Proxies of one service, to Redis and to the bus; the list is in the order of the services. */
 function waysOf(ways: readonly CutProxy[], { services }: World, name: string): readonly CutProxy[] {
   const place = 2 * [...services.keys()].indexOf(name);
   return ways.slice(place, place + 2);
@@ -127,7 +127,7 @@ function victims(
   ways: CutProxy[],
 ): Omit<Victims, 'clocks'> {
   const some = <T>([first, ...rest]: T[]): [T, ...T[]] => {
-    if (first === undefined) throw new Error('nothing to let fail');
+    if (first === undefined) throw new Error('no target for faults');
     return [first, ...rest];
   };
   return { services: some(services), workers: some(workers), redis, nats, ways: some(ways) };
@@ -190,7 +190,7 @@ function report({ seed, minutes, history, faults, settledMs, late }: Findings): 
     violations: [
       ...late,
       ...violations(history),
-      ...crashes.map(({ act, jobId }) => ({ invariant: 'I10', jobId, text: `${act} was answered 500` })),
+      ...crashes.map(({ act, jobId }) => ({ invariant: 'I10', jobId, text: `${act} returned 500` })),
     ],
     repeatWith: `npm run chaos -- --seed ${seed} --minutes ${minutes}`,
   };

@@ -4,9 +4,9 @@ import type { Call } from './history';
 export interface ClientOptions {
   baseUrl: string;
   apiKey: string;
-  /** Everything this client asked and was told. */
+  /** All calls of this client with their outcomes. */
   journal: Call[];
-  /** How long one call may take before it counts as unanswered. */
+  /** Time limit of one request; after it the outcome is unknown. */
   timeoutMs?: number;
 }
 
@@ -21,20 +21,20 @@ export interface SubmitWish {
   prompt?: string;
 }
 
-/** Between two tries; twice as long each time. */
+/** Delay before the first retry; doubled each time. */
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 
 /**
- * A client who keeps a journal. His calls repeat what was not answered, or answered "not now", until the answer says what
- * became of it: as anybody would who must know.
+ * A client with a journal. Retries calls without a response or with a temporary error until the outcome is known, like a
+ * client that must not lose work.
  */
 export class JournalClient {
   constructor(private readonly options: ClientOptions) {}
 
   /**
    * @returns the id of the job
-   * @throws Error with the refusal
+   * @throws Error with the error response
    */
   async submit({ topic, key, prompt = 'unload berth 7' }: SubmitWish, patienceMs?: number): Promise<string> {
     const send = () =>
@@ -42,7 +42,7 @@ export class JournalClient {
     const call = { act: 'submit', jobId: '', key, body: `${topic} ${prompt}` } as const;
     const { body } = await this.insist(send, ({ body }) => ({ ...call, jobId: text(body['job_id']) }), patienceMs);
     const jobId = text(body['job_id']);
-    if (jobId === '') throw new Error(`the submission was refused: ${JSON.stringify(body)}`);
+    if (jobId === '') throw new Error(`the submission was rejected: ${JSON.stringify(body)}`);
     return jobId;
   }
 
@@ -56,7 +56,7 @@ export class JournalClient {
     return this.insist(send, ({ body }) => ({ act, jobId, repeated: body['status'] !== undefined }));
   }
 
-  /** @returns the id of the new job; '' when there is no dead letter any more */
+  /** @returns the id of the new job; '' when the dead letter no longer exists */
   async retry(jobId: string): Promise<string> {
     const send = () => this.send('POST', `/api/v1/dlq/${jobId}/retry`, {});
     const { body } = await this.insist(send, ({ body }) => {
@@ -66,28 +66,28 @@ export class JournalClient {
     return text(body['job_id']);
   }
 
-  /** The state the gateway shows; undefined when it does not answer or knows no such job. */
+  /** Job state according to the gateway; undefined when it does not respond or the job does not exist. */
   async state(jobId: string): Promise<string | undefined> {
     const { status, body } = await this.send('GET', `/api/v1/jobs/${jobId}`);
     return status === 200 ? text(body['state']) : undefined;
   }
 
-  /** @throws Error with the refusal */
+  /** @throws Error with the error response */
   async putWorkflow(definition: { id: string; name: string; steps: object }): Promise<void> {
     const { status, body } = await this.send('POST', '/api/v1/workflows', definition);
-    if (status !== 201) throw new Error(`${definition.id} was refused: ${status} ${JSON.stringify(body)}`);
+    if (status !== 201) throw new Error(`${definition.id} was rejected: ${status} ${JSON.stringify(body)}`);
   }
 
   /**
    * @returns the id of the run
-   * @throws Error with the refusal
+   * @throws Error with the error response
    */
   async startRun(workflow: string, key: string, input: object = {}, patienceMs?: number): Promise<string> {
     const send = () => this.send('POST', `/api/v1/workflows/${workflow}/runs`, input, { 'Idempotency-Key': key });
     const call = { act: 'start-run', jobId: '', key, body: `${workflow} ${JSON.stringify(input)}` } as const;
     const { body } = await this.insist(send, ({ body }) => ({ ...call, runId: text(body['run_id']) }), patienceMs);
     const runId = text(body['run_id']);
-    if (runId === '') throw new Error(`the start was refused: ${JSON.stringify(body)}`);
+    if (runId === '') throw new Error(`the start was rejected: ${JSON.stringify(body)}`);
     return runId;
   }
 
@@ -97,7 +97,7 @@ export class JournalClient {
     return this.insist(send, () => ({ act: 'cancel-run', jobId: '', runId }));
   }
 
-  /** A rerun has no key, so one whose answer was lost is asked for again and may come twice. @returns the new run */
+  /** A rerun has no idempotency key, so a retry after a lost response may create two. @returns the new run */
   async rerun(runId: string, fromStep: string): Promise<string> {
     const send = () => this.send('POST', `/api/v1/workflow-runs/${runId}/rerun`, { from_step: fromStep });
     const { body } = await this.insist(send, ({ body }) => {
@@ -113,13 +113,13 @@ export class JournalClient {
     return this.insist(send, () => ({ act: 'signal', jobId: '', runId }));
   }
 
-  /** The status the gateway shows; undefined when it does not answer or knows no such run. */
+  /** Run status according to the gateway; undefined when it does not respond or the run does not exist. */
   async runStatus(runId: string): Promise<string | undefined> {
     const { status, body } = await this.send('GET', `/api/v1/workflow-runs/${runId}`);
     return status === 200 ? text(body['status']) : undefined;
   }
 
-  /** One request without a note in the journal. */
+  /** One request that is not recorded in the journal. */
   ask(method: string, path: string): Promise<Answered> {
     return this.send(method, path);
   }
@@ -144,7 +144,7 @@ export class JournalClient {
     }
   }
 
-  /** Status 0 when no answer came. */
+  /** Status 0 without a response. */
   private async send(
     method: string,
     path: string,
@@ -162,12 +162,12 @@ export class JournalClient {
       const answered = await response.text();
       return { status: response.status, body: answered === '' ? {} : (JSON.parse(answered) as Answered['body']) };
     } catch {
-      return { status: 0, body: {} }; // cut, refused, or too late: nobody knows whether it was done
+      return { status: 0, body: {} }; // disconnected, refused or timed out: unknown whether it took effect
     }
   }
 }
 
-/** Too many requests, and anything that may be otherwise in a moment, says nothing about the call itself. */
+/** Temporary responses, which do not decide the outcome of the call: too many requests, or unavailable. */
 function outcomeOf(status: number): Call['outcome'] {
   if (status >= 200 && status < 300) return 'ok';
   return status === 0 || status === 429 || status >= 500 ? 'unknown' : 'refused';

@@ -11,13 +11,13 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => Promise.all([redisServer.stop(), natsServer.stop()]));
 
-/** Stands for the service: "killed" is noted, and everything the proxy then does to its connections is real. */
+/** In place of the service: the kill is recorded only, but the proxy really closes the connections. */
 const victim = () => {
   const killed: number[] = [];
   return { killed, operations: new Operations(() => killed.push(Date.now())) };
 };
 
-describe('the crash proxy before Redis', () => {
+describe('the crash proxy in front of Redis', () => {
   let proxy: CrashProxy;
   let through: Redis;
   let direct: Redis;
@@ -35,7 +35,7 @@ describe('the crash proxy before Redis', () => {
     await proxy.close();
   });
 
-  it('counts what is done, under names without ids, and leaves handshakes out', async () => {
+  it('counts operations by names without ids, and ignores handshakes', async () => {
     const { operations } = victim();
     await open(operations);
 
@@ -66,7 +66,7 @@ describe('the crash proxy before Redis', () => {
     expect(killed).toHaveLength(1);
   });
 
-  it('after: the server has done the k-th operation, the caller is never told', async () => {
+  it('after: the server executes the k-th operation, and the caller gets no response', async () => {
     const { operations, killed } = victim();
     await open(operations);
 
@@ -79,7 +79,7 @@ describe('the crash proxy before Redis', () => {
     expect(killed).toHaveLength(1);
   });
 
-  it('takes a transaction for one operation, and dies after it', async () => {
+  it('counts a transaction as one operation, and kills after it', async () => {
     const { operations, killed } = victim();
     await open(operations);
     const both = () => through.multi().set('{s0}:job:1', 'a').set('ctx:1', 'b').exec();
@@ -91,7 +91,7 @@ describe('the crash proxy before Redis', () => {
     expect([killed.length, operations.disarm()]).toEqual([1, ['EXEC of SET job']]);
   });
 
-  it('takes requests that come in pieces, and big ones, as they are', async () => {
+  it('handles requests in several packets, and large ones', async () => {
     const { operations } = victim();
     await open(operations);
     const big = 'x'.repeat(3_000_000);
@@ -102,7 +102,7 @@ describe('the crash proxy before Redis', () => {
     expect(await through.get('big')).toBe(big);
   });
 
-  it('leaves out what an idle service does, except that it asks for work', async () => {
+  it('ignores the operations of an idle service, except for fetching work', async () => {
     const { operations } = victim();
     await open(operations);
 
@@ -117,7 +117,7 @@ describe('the crash proxy before Redis', () => {
   });
 });
 
-describe('the crash proxy before the bus', () => {
+describe('the crash proxy in front of the bus', () => {
   let proxy: CrashProxy;
   let through: NatsConnection;
   let direct: NatsConnection;

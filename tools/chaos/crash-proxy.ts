@@ -4,18 +4,18 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { natsCutter, redisCutter, type Cutter, type Frame } from './frames';
 import { natsOperation, redisOperation, type Operations } from './operations';
 
-/** How one protocol is cut into requests, named, and asked whether it has done all that came before. */
+/** How to split one protocol into requests, name them, and detect that all earlier ones were executed. */
 interface Protocol {
   cutter(): Cutter;
   /** Names the requests of one connection, in their order; undefined for those that are not counted. */
   namer(): (frame: Frame) => string | undefined;
-  /** A request whose answer comes only after the answers to all requests before it. */
+  /** A request whose response follows the responses to all earlier requests. */
   marker(): { request: string; answer: string };
 }
 
 const redis: Protocol = {
   cutter: redisCutter,
-  // A transaction is one operation: what comes before its EXEC does nothing, nor is a marker answered there.
+  // A transaction is one operation: commands before EXEC have no effect, and a marker gets no response there.
   namer() {
     let within: string | undefined;
     return (frame) => {
@@ -47,8 +47,8 @@ export interface CrashProxy {
 }
 
 /**
- * Stands between one service and its Redis or bus, counts what the service does there, and kills it at the armed operation:
- * `before` the server gets it, or `after` the server has done it and before the service is told.
+ * Proxy between one service and its Redis or bus. Counts the operations of the service, and kills it at the armed one:
+ * `before` the server receives it, or `after` the server has executed it and before the service gets the response.
  */
 export const startRedisCrashProxy = (targetPort: number, operations: Operations) =>
   start('redis', redis, targetPort, operations);
@@ -62,7 +62,7 @@ async function start(scheme: string, protocol: Protocol, targetPort: number, ope
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.on('error', () => undefined); // its close says the rest
+      socket.on('error', () => undefined); // handled on close
       socket.once('close', () => {
         sockets.delete(socket);
         client.destroy();

@@ -2,9 +2,9 @@ import { command, CrashWalk, writesOf, type Walk } from './crash-walk';
 import { scenarios } from './scenarios';
 import { sample, seeded } from './seeded';
 
-/** The ordinary run takes some points of each walk; `npm run chaos -- --walk` takes them all. */
+/** `npm test` covers some points of each walk; `npm run chaos -- --walk` covers all. */
 const pointsEach = 3;
-/** Of runs fewer: each death of an engine costs its locks, and there are many walks. */
+/** Fewer points for runs: after each crash of an engine its locks must expire, and there are many walks. */
 const pointsEachOfRuns = 2;
 const seed = Number(process.env['CHAOS_SEED'] ?? 1);
 

@@ -11,26 +11,26 @@ import type { ScriptedWorker } from './scripted-worker';
 import { putWorkflows } from './workflows';
 import { outageOf, startWorld, type World, type WorldOptions } from './world';
 
-/** One service in one scenario, and the operations it makes there. */
+/** One service in one scenario, with its operations. */
 export interface Walk {
   scenario: Scenario;
   service: string;
-  /** Names of the operations in order, from a run in which nobody died. */
+  /** Names of the operations in order, from a pass without a crash. */
   operations: readonly string[];
 }
 
 export interface StepOutcome {
-  /** The operation at which the service died; undefined when it made fewer this time. */
+  /** The operation at which the service was killed; undefined when it made fewer operations this time. */
   died: string | undefined;
   faults: Violation[];
   tookMs: number;
 }
 
-/** Longest time from a kill to the end of everything: lock, lease, redelivery and scan, one after another. */
+/** Longest time from a kill until all work has ended: lock, lease, redelivery and scan in sequence. */
 const liveWithinMs = 60_000;
 const quietMs = 300;
 
-/** A world in which scenarios are played one after another, each time with a service that dies somewhere. */
+/** A world for scenarios that run one after another, each with one crash of a service. */
 export class CrashWalk {
   private readonly outages: Outage[] = [];
 
@@ -53,9 +53,9 @@ export class CrashWalk {
     await this.world.stop();
   }
 
-  /** What the services do when there is nothing to do is no part of any scenario. Takes seven seconds. */
+  /** Records the operations of idle services, which belong to no scenario. Takes seven seconds. */
   async learnBackground(): Promise<void> {
-    // They look after what is there: tenants, workers, scripts.
+    // Idle services still poll tenants, workers and scripts.
     for (const scenario of scenarios.slice(0, 1)) await this.play(scenario, () => undefined);
     const all = [...this.world.services.values()];
     for (const { operations } of all) operations.learnBackground();
@@ -63,14 +63,14 @@ export class CrashWalk {
     for (const { operations } of all) operations.disarm();
   }
 
-  /** Plays a scenario in which nobody dies, and notes what a service does in it. */
+  /** Runs a scenario without a crash, and records the operations of a service. */
   async survey(scenario: Scenario, service: string): Promise<Walk> {
     const { operations } = this.world.service(service);
     await this.play(scenario, () => operations.arm());
     return { scenario, service, operations: operations.disarm() };
   }
 
-  /** Plays a scenario once with a service that dies at a point, and looks at everything afterwards. */
+  /** Runs a scenario once with a crash of a service at a point, then checks all invariants. */
   async step({ scenario, service }: Pick<Walk, 'scenario' | 'service'>, point: CrashPoint): Promise<StepOutcome> {
     const { operations, process } = this.world.service(service);
     const startedMs = Date.now();
@@ -102,13 +102,13 @@ export class CrashWalk {
     await this.untilAtRest();
   }
 
-  /** Nothing is left anywhere, and for a moment nothing more comes. */
+  /** Resolves when no work is left, and none appears for a moment. */
   private async untilAtRest(): Promise<void> {
     const left = () => readLeft(this.world.store, 0);
     const isQuiet = async () => Object.values(await left()).every((count) => count === 0);
     await eventually(
       async () => {
-        if (!(await isQuiet())) throw new Error(`left over: ${JSON.stringify(await left())}`);
+        if (!(await isQuiet())) throw new Error(`left: ${JSON.stringify(await left())}`);
         await sleep(quietMs);
         return isQuiet();
       },
@@ -119,14 +119,14 @@ export class CrashWalk {
 
 export const modes: readonly Mode[] = ['before', 'after'];
 
-/** Every point of a walk: each operation, both ways. */
+/** All points of a walk: each operation, in both modes. */
 export const pointsOf = ({ operations }: Walk): CrashPoint[] =>
   operations.flatMap((_, i) => modes.map((mode) => ({ k: i + 1, mode })));
 
-/** The points at which something was written: dying around a read is dying after the write before it. */
+/** The points at writes: a crash around a read equals one after the preceding write. */
 export const writesOf = (walk: Walk): CrashPoint[] =>
   pointsOf(walk).filter(({ k }) => /^(FCALL|EVALSHA|PUB|ACK|[HZ]?SET|ZADD) /.test(walk.operations[k - 1] ?? ''));
 
-/** The one command that repeats a point. */
+/** The command that repeats a point. */
 export const command = ({ scenario, service }: Pick<Walk, 'scenario' | 'service'>, { k, mode }: CrashPoint): string =>
   `npm run chaos -- --walk --scenario ${scenario.name} --service ${service} --k ${k} --mode ${mode}`;

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { connect } from 'nats';
 import { startCutProxy, type CutProxy } from './cut-proxy';
 
-describe('the cut proxy before Redis', () => {
+describe('the cut proxy in front of Redis', () => {
   let server: TestServer;
   let proxy: CutProxy;
   let redis: Redis;
@@ -18,7 +18,7 @@ describe('the cut proxy before Redis', () => {
     await server.stop();
   });
 
-  it('cuts connections in the middle, and lets new ones through', async () => {
+  it('closes open connections, and accepts new ones', async () => {
     await redis.ping();
     const waiting = redis.blpop('nothing', 0).catch((error: unknown) => error);
     const gone = new Promise((resolve) => redis.once('close', resolve));
@@ -30,7 +30,7 @@ describe('the cut proxy before Redis', () => {
     await eventually(async () => (await redis.ping()) === 'PONG');
   });
 
-  it('keeps the order when a delay ends while something is on its way', async () => {
+  it('keeps the order when a delay ends while data is in transit', async () => {
     proxy.weather.delayMs = 100;
     const late = redis.rpush('list', 'first');
     await eventually(() => proxy.underWay > 0);
@@ -41,24 +41,24 @@ describe('the cut proxy before Redis', () => {
   });
 });
 
-describe('the cut proxy before the bus', () => {
-  it('publishes everything twice while it doubles', async () => {
+describe('the cut proxy in front of the bus', () => {
+  it('publishes every message twice while duplication is on', async () => {
     const server = await startNats();
     const proxy = await startCutProxy('nats', server.port);
-    const [sender, hearer] = await Promise.all([connect({ servers: proxy.url }), connect({ servers: server.url })]);
-    const heard: string[] = [];
-    hearer.subscribe('s.>', { callback: (_, message) => heard.push(message.string()) });
-    await hearer.flush();
+    const [sender, subscriber] = await Promise.all([connect({ servers: proxy.url }), connect({ servers: server.url })]);
+    const received: string[] = [];
+    subscriber.subscribe('s.>', { callback: (_, message) => received.push(message.string()) });
+    await subscriber.flush();
 
     sender.publish('s.one', 'once');
     await sender.flush();
     proxy.weather.isDoubling = true;
     sender.publish('s.two', 'twice');
     await sender.flush();
-    await hearer.flush();
+    await subscriber.flush();
 
-    expect(heard).toEqual(['once', 'twice', 'twice']);
-    await Promise.all([sender.close(), hearer.close()]);
+    expect(received).toEqual(['once', 'twice', 'twice']);
+    await Promise.all([sender.close(), subscriber.close()]);
     await proxy.close();
     await server.stop();
   }, 30_000);

@@ -3,25 +3,25 @@ import { connect, createServer, type Socket } from 'node:net';
 import { natsCutter } from './frames';
 import type { Detour } from './world';
 
-/** What happens on the way at this moment; changed while connections are open. */
+/** Current conditions of the connections; may change while they are open. */
 export interface Weather {
-  /** Everything arrives this much later, in its order. */
+  /** Delay of all data; the order is kept. */
   delayMs: number;
-  /** Everything that a client publishes on the bus is published twice. */
+  /** Every publish of a client on the bus is sent twice. */
   isDoubling: boolean;
 }
 
 export interface CutProxy {
   readonly url: string;
   readonly weather: Weather;
-  /** Pieces that are held back by a delay. */
+  /** Data held back by a delay. */
   readonly underWay: number;
-  /** Breaks every connection, in the middle of whatever is on its way. */
+  /** Closes every connection immediately, even within a message. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Stands between clients and a server of Redis or the bus: delays, doubles and cuts. */
+/** Proxy between clients and Redis or NATS that delays, duplicates and disconnects. */
 export async function startCutProxy(scheme: 'redis' | 'nats', targetPort: number): Promise<CutProxy> {
   const weather: Weather = { delayMs: 0, isDoubling: false };
   const way = { weather, held: 0 };
@@ -31,7 +31,7 @@ export async function startCutProxy(scheme: 'redis' | 'nats', targetPort: number
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.on('error', () => undefined); // its close says the rest
+      socket.on('error', () => undefined); // handled on close
       socket.once('close', () => {
         sockets.delete(socket);
         client.destroy();
@@ -80,14 +80,14 @@ function pipe(from: Socket, to: Socket, way: Way, change: (bytes: Buffer) => Buf
   };
   from.on('data', (data: Buffer) => {
     const bytes = change(data);
-    // Behind what is still under way, also when the delay has ended meanwhile.
+    // Queued behind delayed data, even after the delay has ended.
     if (way.weather.delayMs === 0 && queue.length === 0) return void to.write(bytes);
     way.held++;
     if (queue.push({ bytes, dueMs: Date.now() + way.weather.delayMs }) === 1) next();
   });
 }
 
-/** Whole requests only, from the first byte on: only so can it begin to double in the middle of a connection. */
+/** Parses requests from the first byte on, so that duplication can start at any time. */
 function doubler(weather: Weather): (bytes: Buffer) => Buffer {
   const cutter = natsCutter();
   return (bytes) =>
@@ -100,7 +100,7 @@ function doubler(weather: Weather): (bytes: Buffer) => Buffer {
     );
 }
 
-/** A cut proxy before Redis and one before the bus for each service of a world; they are added to the list. */
+/** Adds to the list, for each service of a world, a proxy in front of Redis and one in front of the bus. */
 export const cutDetour =
   (ways: CutProxy[]) =>
   async (_: string, ports: { redis: number; nats: number }): Promise<Detour> => {

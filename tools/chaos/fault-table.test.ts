@@ -15,15 +15,15 @@ const covered = rows.flatMap(({ number, text }) => {
 const wanted = [...Array.from({ length: 19 }, (_, i) => i + 1), 24, 25, 26, 27, 32, 33, 35, 37, 38, 39];
 
 describe('docs/fault-table.md', () => {
-  it('says of every fault which test covers it, or why none does', () => {
+  it('names a test for every fault, or the reason for having none', () => {
     expect(new Set(rows.map(({ number }) => number))).toEqual(new Set(wanted));
     const open = rows.filter(({ number }) => !covered.some(([one]) => one === number));
     expect(open.length + new Set(covered.map(([number]) => number)).size).toBe(wanted.length);
   });
 
-  it.each(covered)('%i: there is such a test in %s: %s', (_, file, name) => {
+  it.each(covered)('%i: %s has the test: %s', (_, file, name) => {
     expect(existsSync(join(repositoryRoot, file))).toBe(true);
-    // The name of a test stands in quotes and ends where they do.
+    // In the file the name is a complete quoted string.
     expect([`${name}',`, `${name}\`,`].some((end) => read(file).includes(end))).toBe(true);
   });
 });

@@ -92,14 +92,14 @@ async function kill(process: Supervised): Promise<Struck[]> {
   return [process];
 }
 
-/** Services stop within ten seconds; `kill` waits as long and then ends them the hard way. */
+/** Services stop within ten seconds; after that `kill` sends SIGKILL. */
 const drainMs = 10_000;
-/** What a service takes at most to load its code, on a machine that is kept busy. */
+/** Longest time a service needs to load its code, on a busy machine. */
 const bootMs = 6_000;
 
 /** @throws Error when it does not end by itself in time */
 async function ask(service: Supervised): Promise<Struck[]> {
-  // Until its code is loaded a process has no say in how it ends.
+  // Before its code is loaded a process has no signal handler.
   while (service.ageMs < bootMs) await sleep(50);
   const startedMs = Date.now();
   await service.kill('SIGTERM');
@@ -107,7 +107,7 @@ async function ask(service: Supervised): Promise<Struck[]> {
   return [service];
 }
 
-/** SIGSTOP, and SIGCONT when it is over: what was alive before goes on as if no time had passed. */
+/** SIGSTOP, then SIGCONT: the process continues as if no time had passed. */
 async function pause(victim: Supervised | TestServer, random: () => number): Promise<Struck[]> {
   const { pid } = victim;
   if (!pid) return [];

@@ -13,16 +13,16 @@ export interface LoadOptions {
 
 type Act = (people: People, random: () => number) => Promise<unknown>;
 
-/** Longest that a client waits for a job to end before it does something about it. */
+/** Time that a client waits for a job to end before it acts. */
 const curiousMs = 60_000;
-/** More than this at once says that nothing gets through, and new jobs would say it no louder. */
-const mostAtOnce = 300;
+/** Maximum concurrent clients; with more, nothing is being processed and new jobs would add no information. */
+const maxClients = 300;
 
 const submit = ({ admin }: People, topic: string, key: string = randomUUID()) => admin.submit({ topic, key }, 120_000);
 
 const ordinary: Act = (people) => submit(people, 'job.chaos.work');
 
-/** What clients do, and how many of twelve of them do it. */
+/** Behaviors of clients, each with its share in twelfths. */
 const acts: readonly [Act, ...Act[]] = [
   ordinary,
   ordinary,
@@ -58,13 +58,13 @@ const acts: readonly [Act, ...Act[]] = [
   (people, random) => dead(people, random, 'job.chaos.leak', 'OUTPUT_QUARANTINED'),
 ];
 
-/** A job that ends badly, and half of the time somebody who wants to see it again. */
+/** A job that fails, and half of the time a retry of its dead letter. */
 async function dead(people: People, random: () => number, topic: string, state: string): Promise<void> {
   const id = await submit(people, topic);
   if (random() < 0.5) return;
   const endMs = Date.now() + curiousMs;
   for (let seen = await people.admin.state(id); seen !== state; seen = await people.admin.state(id)) {
-    // It may end otherwise in such times, most of all in TIMEOUT.
+    // During faults it may end in another state, mostly in TIMEOUT.
     if (Date.now() > endMs || isEnd(seen)) return;
     await sleep(250);
   }
@@ -73,7 +73,7 @@ async function dead(people: People, random: () => number, topic: string, state: 
 
 const isEnd = (state: string | undefined) => terminalStates.some((end) => end === state);
 
-/** Clients who do this and that until they are told to stop. */
+/** Clients with random behaviors until `stop`. */
 export class Load {
   private readonly underWay = new Set<Promise<unknown>>();
   private timer: NodeJS.Timeout | undefined;
@@ -87,9 +87,9 @@ export class Load {
   start(): void {
     const { jobsPerSec, random } = this.options;
     this.timer = setInterval(() => {
-      if (this.underWay.size >= mostAtOnce) return;
+      if (this.underWay.size >= maxClients) return;
       const people = { admin: this.world.client('admin'), approver: this.world.client('approver') };
-      // A client whom everybody refused for minutes gives up; his journal says so.
+      // A client gives up after minutes of rejections; its journal has the calls.
       const act: Promise<unknown> = pick(acts, random)(people, random).catch(() => undefined);
       this.begun++;
       this.underWay.add(act);
@@ -101,7 +101,7 @@ export class Load {
     return this.underWay.size;
   }
 
-  /** No new client comes; resolves when all who came are done. */
+  /** Starts no new clients; resolves when all have finished. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all(this.underWay);

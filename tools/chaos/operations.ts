@@ -3,15 +3,15 @@ import type { Frame } from './frames';
 
 export type Mode = 'before' | 'after';
 
-/** Where a service dies: at its k-th operation (from 1), before the server gets it, or before it gets the answer. */
+/** Point of a crash: the k-th operation (from 1), before the server receives it or before the service gets the response. */
 export interface CrashPoint {
   k: number;
   mode: Mode;
 }
 
 /**
- * Counts the store and bus operations of one service, both together in the order it makes them, and says at which of them
- * it dies. It counts only between `arm` and `disarm`.
+ * Counts the store and bus operations of one service in one sequence, and decides at which of them the service is killed.
+ * Counts only between `arm` and `disarm`.
  */
 export class Operations {
   private names: string[] = [];
@@ -21,15 +21,15 @@ export class Operations {
   private died: Promise<string> | undefined;
   private tellDeath: (name: string) => void = () => undefined;
 
-  /** @param kill ends the service at once, as by SIGKILL */
+  /** @param kill ends the service immediately, as SIGKILL does */
   constructor(private readonly kill: () => void) {}
 
-  /** What is done from now until `disarm` is done by an idle service too, and is not counted later. */
+  /** Operations from now until `disarm` are those of an idle service; they are not counted later. */
   learnBackground(): void {
     this.counting = 'idle';
   }
 
-  /** Counts from now on; with a point, the service dies there. */
+  /** Starts counting; with a point, the service is killed there. */
   arm(point?: CrashPoint): void {
     this.names = [];
     this.counting = 'yes';
@@ -37,14 +37,14 @@ export class Operations {
     this.died = new Promise((resolve) => (this.tellDeath = resolve));
   }
 
-  /** @returns the names of what was counted, in order */
+  /** @returns the names of the counted operations, in order */
   disarm(): string[] {
     this.counting = 'no';
     this.point = undefined;
     return this.names;
   }
 
-  /** Resolves with the name of the operation at which the service died; never, when it did not come to that. */
+  /** Resolves with the name of the operation at which the service was killed; never if it was not. */
   get death(): Promise<string> {
     return this.died ?? new Promise(() => undefined);
   }
@@ -65,28 +65,28 @@ export class Operations {
   }
 }
 
-/** An idle service asks for work too, and at this very call it may get some. */
+/** An idle service fetches work too, and such a call may return some. */
 const isTakingWork = (name: string) => /^EVALSHA \{s0\}:\S+:wait /.test(name);
 
-/** Handshakes, and waiting for work: uncounted, since how often they come depends on time. */
+/** Handshakes and waiting for work: not counted, since their number depends on time. */
 const unnoted = new Set(
   'HELLO CLIENT INFO AUTH SELECT PING SUBSCRIBE PSUBSCRIBE QUIT SCRIPT FUNCTION BZPOPMIN XREAD BRPOPLPUSH ECHO COMMAND'.split(
     ' ',
   ),
 );
 
-/** What a Redis command is called in a crash point; undefined for those that are not counted. */
+/** Name of a Redis command in a crash point; undefined for commands that are not counted. */
 export function redisOperation({ verb, args }: Frame): string | undefined {
   if (unnoted.has(verb)) return undefined;
   const [first = '', , third = ''] = args;
   const isScript = verb === 'EVALSHA' || verb === 'EVAL';
-  // The first use of a script carries its text; it is the same operation as later uses by hash.
+  // The first use of a script sends its text; it is the same operation as later uses by hash.
   if (isScript) return `EVALSHA ${keyName(third)} ${verb === 'EVAL' ? 'text' : first.slice(0, 6)}`;
   if (verb === 'FCALL') return `FCALL ${keyName(third)}`;
   return `${verb} ${keyName(first)}`;
 }
 
-/** Ids would make every run's names different. */
+/** Removes ids, which differ in every run. */
 function keyName(key: string): string {
   const row = keyNameOf(key);
   if (row === undefined) return key;
@@ -95,11 +95,11 @@ function keyName(key: string): string {
   return [tag, queue, /^[a-z-]+$/.test(part) ? part : '<entry>'].join(':');
 }
 
-/** What a publish is called in a crash point; undefined for what else a client of the bus says. */
+/** Name of a publish in a crash point; undefined for other protocol messages. */
 export function natsOperation({ verb, args }: Frame): string | undefined {
   if (verb !== 'PUB' && verb !== 'HPUB') return undefined;
   const [subject = ''] = args;
-  // Asking for messages and about streams: how often depends on time.
+  // Pull requests and stream queries: their number depends on time.
   if (subject.startsWith('$JS.API.')) return undefined;
   if (subject.startsWith('$JS.ACK.')) return `ACK ${subject.split('.')[3] ?? ''}`;
   return `PUB ${subject.replace(/^_INBOX\..*/, '_INBOX')}`;

@@ -8,7 +8,7 @@ import type { World } from './world';
 
 const atOnce = 200;
 
-/** Everything that is looked at in the end. */
+/** Parts of the history that are read from the stores. */
 export async function readHistory(world: World, outages: readonly Outage[] = []): Promise<History> {
   const { store, bus, calls, answers } = world;
   const jobs = await readJobs(store);
@@ -18,7 +18,7 @@ export async function readHistory(world: World, outages: readonly Outage[] = [])
   return { calls, jobs, runs, outages, dispatches, answers, money, mayWait: new Set(), left: await readLeft(store, 0) };
 }
 
-/** What tenants have spent and reserved: the days of their accounts together. */
+/** Spending and reservations per tenant, summed over the days of the accounts. */
 async function readMoney({ redis, spend }: Store): Promise<Map<string, Spent>> {
   const days = (await keysOf(redis, keys.spend('tenant:', '').replace(/:$/, ''))).flatMap((key) => {
     const [, tenant, period] = /^(.+):(\d{4}-\d\d-\d\d)$/.exec(key) ?? [];
@@ -34,7 +34,7 @@ async function readMoney({ redis, spend }: Store): Promise<Map<string, Spent>> {
   return money;
 }
 
-/** Every job record there is, with its moves, decisions and dead letter. */
+/** All job records with their transitions, decisions and dead letters. */
 export async function readJobs(store: Store): Promise<Map<string, JobHistory>> {
   const ids = await jobIds(store);
   const jobs = new Map<string, JobHistory>();
@@ -51,7 +51,7 @@ export async function readJobs(store: Store): Promise<Map<string, JobHistory>> {
 
 const jobIds = ({ redis }: Store): Promise<string[]> => keysOf(redis, keys.job(''));
 
-/** Every key that begins so, without its beginning. */
+/** All keys with the prefix, without it. */
 async function keysOf(redis: Store['redis'], prefix: string): Promise<string[]> {
   const ids = new Set<string>();
   let cursor = '0';
@@ -73,7 +73,7 @@ async function readJob({ jobs, deadLetters }: Store, id: string): Promise<JobHis
   return { record, events, decisions, deadLetter: letter === 'other_tenant' ? undefined : letter };
 }
 
-/** Every dispatch that the bus has stored, in its order. */
+/** All dispatches stored on the bus, in order. */
 export async function readDispatches(
   connection: NatsConnection,
   jobs: ReadonlyMap<string, JobHistory>,
@@ -98,14 +98,14 @@ export async function readDispatches(
         jobHash: hashOf(body, jobs.get(body.job_id)?.record),
       });
     }
-    // Not by the sequence: the last messages may have been withdrawn.
+    // Not by sequence: the last messages may have been deleted.
     if (message.info.pending === 0) break;
   }
   await messages.close();
   return dispatches;
 }
 
-/** Of the request alone: what a dispatch adds for the worker is taken out again. */
+/** Hash of the job request, without the fields that a dispatch adds. */
 function hashOf(request: JobRequest, record: JobRecord | undefined): string {
   const env = Object.fromEntries(Object.entries(request.env).filter(([name]) => !name.startsWith('SVC_')));
   const budget = { ...request.budget, deadline_ms: record?.request.deadline_ms ?? 0 };
@@ -118,9 +118,9 @@ const lists = ['wait', 'active', 'paused'];
 const sortedSets = ['prioritized', 'delayed'];
 
 /**
- * What is left where nothing should be once every job has ended: entries, slots, messages unsaid.
+ * Leftovers, expected to be 0 after every job has ended: queue entries, slots, unpublished messages.
  *
- * @param waiting how many jobs may still stand somewhere
+ * @param waiting number of jobs that may remain open
  */
 export async function readLeft({ redis }: Store, waiting: number): Promise<Record<string, number>> {
   const sum = async (counts: Promise<number>[]) => (await Promise.all(counts)).reduce((a, b) => a + b, 0);

@@ -7,7 +7,7 @@ import type { RunHistory } from './history';
 const atOnce = 100;
 const boardSets = ['waiting-children', 'completed', 'failed'];
 
-/** Every run there is, with its timeline and what is left of it. */
+/** All runs with their timelines and leftovers. */
 export async function readRuns(store: Store): Promise<Map<string, RunHistory>> {
   const ids = await runIds(store);
   const runs = new Map<string, RunHistory>();
@@ -28,7 +28,7 @@ async function runIds({ redis }: Store): Promise<string[]> {
   let cursor = '0';
   do {
     const [next, found] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', 1_000);
-    // Steps, timelines and the like stand under longer names.
+    // Keys of steps, timelines and the like are longer.
     for (const key of found) if (!key.slice(prefix.length).includes(':')) ids.add(key.slice(prefix.length));
     cursor = next;
   } while (cursor !== '0');
@@ -47,7 +47,7 @@ async function readRun({ redis, runs }: Store, id: string): Promise<RunHistory |
   return (
     loaded && {
       run: toRunState(loaded),
-      // Only passes write them.
+      // Written by passes only.
       timeline: timeline as unknown as TimelineEvent[],
       left: {
         'events in its inbox': events,

@@ -1,16 +1,16 @@
 import { Redis } from 'ioredis';
 
-/** Commands that always read everything there is under a key, or in the store. */
+/** Commands that read a whole key, or the whole store. */
 const always = new Set(['keys', 'smembers', 'hgetall', 'hkeys', 'hvals', 'sort', 'sunion', 'sinter', 'sdiff', 'scan']);
 const byRank = new Set(['lrange', 'zrange', 'zrevrange']);
 const byScore = new Set(['zrangebyscore', 'zrevrangebyscore', 'zrangebylex']);
-/** What is bounded otherwise: pools, workers, tenants, entries in hand. */
+/** Keys with bounded size: pools, workers, tenants, active entries. */
 const few = 1_000;
 const lastWord = 'the watch ends';
 
 /**
- * Watches every command that Redis carries out, those inside scripts too, for reads of everything under a key: they are
- * quick while there is little, and stop the house when there is much.
+ * Monitors every command that Redis executes, including those inside scripts, for reads of whole keys: they are fast with
+ * little data, and block Redis with much.
  */
 export class ReadsOfAll {
   private readonly found = new Map<string, { verb: string; key: string }>();
@@ -27,9 +27,9 @@ export class ReadsOfAll {
     return new ReadsOfAll(await look.monitor(), look);
   }
 
-  /** Ends the watch. @returns what read more than a thousand at once, as keys stand now */
+  /** Stops monitoring. @returns the reads of more than a thousand elements, by the current size of the key */
   async end(): Promise<string[]> {
-    // What was carried out before this command is told before it.
+    // MONITOR reports commands in order, so all earlier ones have arrived.
     const last = new Promise<void>((resolve) => {
       this.monitor.on('monitor', (_, [name, word]: string[]) => name === 'echo' && word === lastWord && resolve());
     });

@@ -8,13 +8,13 @@ import type { ChaosWorkflow } from './workflows';
 
 type Act = (people: People, random: () => number) => Promise<unknown>;
 
-/** Longest that a client waits for what it came for. */
+/** Time that a client waits for its result. */
 const curiousMs = 60_000;
 
 const start = ({ admin }: People, workflow: ChaosWorkflow, input: object = {}, key: string = randomUUID()) =>
   admin.startRun(workflow, key, input, 120_000);
 
-/** What clients do with workflows. */
+/** Behaviors of clients with workflows. */
 const acts: readonly [Act, ...Act[]] = [
   async (people) => {
     const key = randomUUID();
@@ -54,10 +54,10 @@ const acts: readonly [Act, ...Act[]] = [
   },
 ];
 
-/** One client who wants something of workflows. */
+/** Runs one client with a random workflow behavior. */
 export const actOnRuns: Act = (people, random) => pick(acts, random)(people, random);
 
-/** Asks until one of these is answered. @returns undefined when that takes too long */
+/** Polls until one of these statuses is reached. @returns undefined on timeout */
 async function seen(ask: () => ReturnType<JournalClient['state']>, wanted: readonly string[]) {
   const endMs = Date.now() + curiousMs;
   while (Date.now() < endMs) {

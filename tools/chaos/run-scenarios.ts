@@ -14,11 +14,11 @@ const one = (runId: string, status: RunStatus): Ending[] => [{ runId, status }];
 
 async function runOf({ store }: World, runId: string): Promise<RunState> {
   const loaded = await store.runs.load(runId);
-  if (!loaded) throw new Error(`run ${runId} is not there`);
+  if (!loaded) throw new Error(`run ${runId} does not exist`);
   return toRunState(loaded);
 }
 
-/** Waits in the store rather than at the gateway, which may be dead. */
+/** Polls the store instead of the gateway, which may be down. */
 const untilRun = (world: World, runId: string, isSo: (run: RunState) => boolean): Promise<RunState> =>
   eventually(
     async () => {
@@ -31,7 +31,7 @@ const untilRun = (world: World, runId: string, isSo: (run: RunState) => boolean)
 
 const stepIs = (step: string, status: string) => (run: RunState) => run.steps[step]?.status === status;
 
-/** Runs of workflows; each names the services that have something to lose in it. */
+/** Workflow scenarios, each with the services whose crashes it tests. */
 export const runScenarios: readonly Scenario[] = [
   {
     name: 'run-start',
@@ -101,7 +101,7 @@ export const runScenarios: readonly Scenario[] = [
       stage.begin();
       await world.client('admin').cancelRun('chaos-long', runId, { compensate: true });
       await untilRun(world, runId, ({ status }) => isRunEnded(status));
-      // The worker had not heard of it.
+      // The worker did not receive the cancel.
       await worker.answer(own, { status: 'SUCCEEDED' });
       await worker.answer(inner, { status: 'SUCCEEDED' });
       return [...one(runId, 'cancelled'), ...one(childId, 'cancelled')];
@@ -115,7 +115,7 @@ export const runScenarios: readonly Scenario[] = [
       const runId = await start(stage, 'chaos-linear');
       await untilRun(world, runId, ({ status }) => isRunEnded(status));
       stage.begin();
-      // Asked for again when the answer is lost, and then there may be two.
+      // Retried after a lost response, so there may be two.
       const again = await world.client('admin').rerun(runId, 'label');
       return one(again, 'succeeded');
     },
@@ -151,7 +151,7 @@ export const runScenarios: readonly Scenario[] = [
   },
 ];
 
-/** Waits until the run has ended, and sees how. */
+/** Waits until the run has ended, and checks its status. */
 export async function reachRun(world: World, runId: string, status: RunStatus): Promise<void> {
   const run = await untilRun(world, runId, (run) => isRunEnded(run.status));
   if (run.status !== status) throw new Error(`run ${runId} ended ${run.status}, not ${status}: ${run.error?.message}`);

@@ -3,7 +3,7 @@ import type { CrashPoint, Mode } from './operations';
 import { scenarios } from './scenarios';
 
 export interface WalkWish {
-  /** Names, with commas between. */
+  /** Names, comma-separated. */
   scenario?: string | undefined;
   service?: string | undefined;
   k?: number | undefined;
@@ -17,9 +17,9 @@ export interface WalkReport {
 }
 
 /**
- * Walks every point that is wished for, each in a world that the points before it have lived through.
+ * Walks all selected points, in one world for all of them.
  *
- * @throws Error when nothing fits the wish
+ * @throws Error when no point is selected
  */
 export async function runWalk(wish: WalkWish, say: (text: string) => void): Promise<WalkReport> {
   const wanted = scenarios

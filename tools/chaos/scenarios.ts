@@ -27,7 +27,7 @@ export const scenarios: readonly Scenario[] = [
       const jobId = await submit(stage, 'job.chaos.slow');
       const request = await heldBy(stage, jobId);
       await reach(stage.world, jobId, ['RUNNING']);
-      // It has the job now, however often it was sent.
+      // The worker has the job now, after one or more dispatches.
       await stage.worker.answer(request, { status: 'SUCCEEDED' });
       return one(jobId, 'SUCCEEDED');
     },
@@ -61,7 +61,7 @@ export const scenarios: readonly Scenario[] = [
       const { world } = stage;
       const jobId = await submit(stage, 'job.chaos.held');
       stage.begin();
-      // Two people at once, and one of them changes his mind.
+      // Two people at once, one of whom sends both resolutions.
       const boss = world.client('approver');
       await Promise.all([boss.decide('approve', jobId), boss.decide('approve', jobId)]);
       return one(jobId, 'SUCCEEDED');
@@ -76,7 +76,7 @@ export const scenarios: readonly Scenario[] = [
       const request = await heldBy(stage, jobId);
       stage.begin();
       await stage.world.client('admin').cancel(jobId);
-      // The worker had not heard of it.
+      // The worker did not receive the cancel.
       await stage.worker.answer(request, { status: 'SUCCEEDED' });
       return one(jobId, 'CANCELLED');
     },
@@ -124,7 +124,7 @@ async function isEnded({ store }: World, jobId: string): Promise<boolean> {
   return job !== undefined && isTerminal(job.state);
 }
 
-/** The job that a retry has made; the answer that named it may have been lost. */
+/** The job created by a retry; read from the store, since the response may have been lost. */
 async function childOf({ store }: World, jobId: string): Promise<string> {
   return eventually(async () => {
     const [child] = await store.redis.keys(`${keys.job(jobId)}-retry-*`);
@@ -133,7 +133,7 @@ async function childOf({ store }: World, jobId: string): Promise<string> {
   });
 }
 
-/** As after a backup in which the queues were older than the records: the job stands nowhere, and has for a while. */
+/** As after a restore with queues older than the records: the job has had no queue entry for a while. */
 async function loseItsPlaces({ store: { redis } }: World, jobId: string): Promise<void> {
   const job = keys.job(jobId);
   const fields = await redis.hmget(job, 'lane', 'level', 'tenant');

@@ -15,7 +15,7 @@ import type { Answer } from './history';
 
 export type WorkerStatus = 'SUCCEEDED' | 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL';
 
-/** What a worker says about a job it got, and with which words. */
+/** Result that a worker sends for a job. */
 export interface Reply {
   status: WorkerStatus;
   /** The result's text. */
@@ -28,18 +28,18 @@ export interface WorkerPlan {
   pool: string;
   natsUrl: string;
   redis: Redis;
-  /** Everything the worker said, for the checkers. */
+  /** All results the worker sent, for the checkers. */
   answers: Answer[];
-  /** What it does with a job: answers it, or keeps it until `answer` is called. */
+  /** Returns the result of a job, or undefined to hold it until `answer` is called. */
   onJob(request: JobRequest): Reply | undefined;
   slots?: number;
-  /** After this long an unanswered job is no longer counted; default never. */
+  /** Time after which a held job is no longer counted; default never. */
   forgetsAfterMs?: number;
 }
 
 const beatMs = 200;
 
-/** A worker that speaks packets by hand, so that a test may say when it answers, what, and in whose name. */
+/** A worker that builds its own packets, so that a test controls the time, content and sender of its results. */
 export async function startScriptedWorker(plan: WorkerPlan) {
   const { id, pool, redis, answers, slots = 50, forgetsAfterMs } = plan;
   const connection = await connect({ servers: plan.natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
@@ -51,9 +51,9 @@ export async function startScriptedWorker(plan: WorkerPlan) {
     id,
     /** Every dispatch that reached it, repeats included. */
     got,
-    /** The dispatch it holds of a job. */
+    /** Its current dispatch of a job. */
     held: (jobId: string) => held.get(jobId),
-    /** Answers a dispatch; with another sender it is a lie. */
+    /** Sends the result of a dispatch; with another sender it is forged. */
     async answer(request: JobRequest, reply: Reply, sender = id): Promise<void> {
       if (sender === id) held.delete(request.job_id);
       const key = `res:${request.job_id}:${randomUUID()}`;
@@ -75,7 +75,7 @@ export async function startScriptedWorker(plan: WorkerPlan) {
         ...(reply.status === 'SUCCEEDED' && { result_ptr: `redis://${key}`, cost_usd: 0.004 }),
         ...(reply.errorCode !== undefined && { error_code: reply.errorCode, error_message: reply.errorCode }),
       });
-      // Under no message id: what a worker repeats must not be dropped by the bus but by the scheduler.
+      // Without a message id, so that the scheduler, not the bus, has to drop repeats.
       await connection.jetstream().publish(subjects.jobResult.name, encodePacket(packet));
     },
     async stop(): Promise<void> {
@@ -97,7 +97,7 @@ export async function startScriptedWorker(plan: WorkerPlan) {
       held.set(request.job_id, request);
       if (forgetsAfterMs !== undefined) setTimeout(() => held.delete(request.job_id), forgetsAfterMs).unref();
       const reply = plan.onJob(request);
-      if (reply) void worker.answer(request, reply).catch(() => undefined); // it stays held, as with a worker that died
+      if (reply) void worker.answer(request, reply).catch(() => undefined); // remains held, as after a crash of the worker
     },
   });
   const timer = setInterval(beat, beatMs);

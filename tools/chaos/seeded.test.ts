@@ -5,7 +5,7 @@ const row = (seed: number) => {
   return Array.from({ length: 1_000 }, () => random());
 };
 
-it('gives the same row for the same seed, another for another, spread from 0 to 1', () => {
+it('yields the same sequence for the same seed, another for another seed, spread from 0 to 1', () => {
   expect(row(7)).toEqual(row(7));
   expect(row(7)).not.toEqual(row(8));
   expect(Math.min(...row(7))).toBeLessThan(0.02);
@@ -13,13 +13,13 @@ it('gives the same row for the same seed, another for another, spread from 0 to 
   expect(Math.max(...row(7))).toBeLessThan(1);
 });
 
-it('picks every item sooner or later', () => {
+it('picks every item eventually', () => {
   const random = seeded(1);
 
   expect(new Set(Array.from({ length: 50 }, () => pick(['a', 'b', 'c'], random)))).toEqual(new Set(['a', 'b', 'c']));
 });
 
-it('samples without repeating, in order, at most what there is', () => {
+it('samples without repetition, in order, at most all items', () => {
   const items = [1, 2, 3, 4, 5, 6, 7, 8];
   const some = sample(items, 3, seeded(3));
 

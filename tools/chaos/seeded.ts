@@ -1,4 +1,4 @@
-/** A source of numbers from 0 up to 1 that gives the same row for the same seed (mulberry32). */
+/** A source of numbers in [0, 1) with the same sequence for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,12 +9,12 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** One of the items; which one is up to the source. */
+/** One random item. */
 export function pick<T>(items: readonly [T, ...T[]], random: () => number): T {
   return items[Math.floor(random() * items.length)] ?? items[0];
 }
 
-/** Some of the items in their order, each with the same chance. */
+/** A uniform sample of the items, in their order. */
 export function sample<T>(items: readonly T[], count: number, random: () => number): T[] {
   const rest = items.map((_, i) => i);
   const chosen: number[] = [];

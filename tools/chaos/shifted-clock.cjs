@@ -1,6 +1,6 @@
 /**
- * Loaded before a service (`node --require`): shifts its wall clock by as many milliseconds as a file says, also while it
- * runs. The monotonic clock, and with it every timer of the process, stays as it is: as when a clock is set.
+ * Loaded before a service (`node --require`): shifts its wall clock by the milliseconds in a file, which may change while
+ * it runs. As when a system clock is set, the monotonic clock and the timers of the process are not affected.
  */
 const { readFileSync } = require('node:fs');
 
@@ -13,7 +13,7 @@ function look() {
   try {
     aheadMs = Number(readFileSync(file, 'utf8')) || 0;
   } catch {
-    // It is being written, or the world is being taken down: what was read last holds.
+    // Being written, or the world is shutting down: keep the last value.
   }
 }
 

@@ -16,7 +16,7 @@ import { timersFired } from './timer-invariants';
 import { putWorkflows } from './workflows';
 import { outageOf, startWorld, type World } from './world';
 
-/** One fault after another on real processes under load; docs/fault-table.md names these tests by their names. */
+/** Single faults on real processes under load; docs/fault-table.md refers to these tests by name. */
 describe('a single fault', () => {
   let world: World;
   let workers: Supervised[];
@@ -37,7 +37,7 @@ describe('a single fault', () => {
     await world.stop();
   }, 60_000);
 
-  /** Clients come one after another while something happens. */
+  /** Submits jobs at a steady rate while an action runs. */
   async function underLoad(fault: () => Promise<unknown>, topic = 'job.chaos.work'): Promise<string[]> {
     const asked: Promise<string>[] = [];
     const timer = setInterval(() => asked.push(submit(topic)), 30);
@@ -56,7 +56,7 @@ describe('a single fault', () => {
     );
     expect(violations(await readHistory(world, outages))).toEqual([]);
   }
-  /** Those that ended otherwise, with what there is to say about why. */
+  /** Jobs in another final state, with details. */
   async function notSucceeded(ids: string[]) {
     const { jobs } = world.store;
     const read = await Promise.all(ids.map(async (id) => ({ id, record: await jobs.load(id) })));
@@ -117,7 +117,7 @@ describe('a single fault', () => {
     });
     process.kill(world.redis.pid, 'SIGCONT');
 
-    // Refused by the limiter or by the store, within the five seconds a client waits here; never a defect.
+    // Rejected by the limiter or the store within the client timeout of five seconds; never a 500.
     for (const { status } of answered) expect([429, 503]).toContain(status);
     expect(JSON.stringify(ready)).toContain('redis');
     const id = await submit('job.chaos.work');
@@ -136,7 +136,7 @@ describe('a single fault', () => {
       clock.set(aheadMs);
       await sleep(500);
     }
-    // Without any excuse.
+    // Without outages.
     await ended();
     clock.set(3_600_000);
     runs.push(await start(), await start());
@@ -157,7 +157,7 @@ describe('a single fault', () => {
       const from = world.calls.length;
       for (let i = 0; i < 20; i++) await submit('job.chaos.work');
       whileAway = world.calls.slice(from).map(({ status }) => status);
-      // Longer than a worker may be silent when the bus is there.
+      // Longer than the heartbeat TTL while the bus is available.
       await sleep(6_000);
       await world.nats.start();
     });
@@ -209,14 +209,14 @@ describe('a single fault', () => {
 
     await world.redis.kill('SIGKILL');
     const log = join(dir, 'appendonlydir', newest(join(dir, 'appendonlydir')));
-    // In the middle of a submission, whatever was written since.
+    // Cut within a submission.
     truncateSync(log, readFileSync(log).indexOf(ids[50] ?? '') + 10);
     await world.redis.start();
     await eventually(async () => (await world.store.redis.ping()) === 'PONG');
     const kept = new Set((await readJobs(world.store)).keys());
     const late = await startStageWorker(world, 'late', 'later');
 
-    // Whatever went, went from the end; whatever stayed goes on.
+    // Only the newest jobs are lost; the remaining ones continue.
     const missing = ids.filter((id) => !kept.has(id));
     expect([missing.length > 0, missing.length < ids.length]).toEqual([true, true]);
     expect(missing).toEqual(ids.slice(ids.length - missing.length));

@@ -3,36 +3,36 @@ import { eventually } from '@svc/testing';
 import { startScriptedWorker, type Reply, type ScriptedWorker } from './scripted-worker';
 import type { World } from './world';
 
-/** A job or run and where it must end. */
+/** A job or run and its expected final state. */
 export type Ending = { jobId: string; state: JobState } | { runId: string; status: RunStatus };
 
 export interface Stage {
   world: World;
-  /** Serves the pool that every scenario uses; what it does with a topic is `repliesByTopic`. */
+  /** Serves the pool that every scenario uses, as `repliesByTopic` defines. */
   worker: ScriptedWorker;
-  /** From here on the service may die. */
+  /** From here on the service may be killed. */
   begin(): void;
 }
 
 export interface Scenario {
   name: string;
-  /** Services that have something to lose in it. */
+  /** Services whose crashes the scenario tests. */
   services: readonly string[];
-  /** Drives jobs and runs to where their ends are certain; clients and workers repeat what is not answered. */
+  /** Drives jobs and runs until their final states are determined; clients and workers retry without a response. */
   play(stage: Stage): Promise<Ending[]>;
 }
 
-// Put together here, so that no scanner of repositories takes the test for a leak.
+// Concatenated, so that secret scanners do not report this file.
 const secret = ['AKIA', 'IOSFODNN7', 'EXAMPLQ'].join('');
 
 const repliesByTopic: Readonly<Record<string, (attempt: number, jobId: string) => Reply | undefined>> = {
   'job.chaos.work': () => ({ status: 'SUCCEEDED' }),
   'job.chaos.held': () => ({ status: 'SUCCEEDED' }),
-  // Kept until the scenario answers.
+  // Held until the scenario sends the result.
   'job.chaos.slow': () => undefined,
   'job.chaos.flaky': (attempt) =>
     attempt === 1 ? { status: 'FAILED_RETRYABLE', errorCode: 'busy' } : { status: 'SUCCEEDED' },
-  // Fails at the first attempt of its step: by the id of its job.
+  // Fails the first attempt of its step, detected by the job id.
   'job.chaos.again': (_, jobId) => (jobId.endsWith('@1') ? { status: 'FAILED' } : { status: 'SUCCEEDED' }),
   'job.chaos.undo': () => ({ status: 'SUCCEEDED' }),
   'job.chaos.broken': () => ({ status: 'FAILED_FATAL', errorCode: 'broken' }),
@@ -40,7 +40,7 @@ const repliesByTopic: Readonly<Record<string, (attempt: number, jobId: string) =
   'job.later.work': () => ({ status: 'SUCCEEDED' }),
 };
 
-/** A worker of a pool that does with each topic what its name says. */
+/** A worker of a pool, with one behavior per topic. */
 export const startStageWorker = (world: World, id: string, pool: string): Promise<ScriptedWorker> =>
   startScriptedWorker({
     id,
@@ -51,19 +51,19 @@ export const startStageWorker = (world: World, id: string, pool: string): Promis
     onJob: ({ topic, env, job_id }) => repliesByTopic[topic]?.(Number(env['SVC_ATTEMPT'] ?? 1), job_id),
   });
 
-/** Waits in the store rather than at the gateway, which may be dead. */
+/** Polls the store instead of the gateway, which may be down. */
 export async function reach({ store }: World, jobId: string, states: readonly JobState[]): Promise<JobState> {
   return eventually(
     async () => {
       const job = await store.jobs.load(jobId);
-      if (!job || !states.includes(job.state)) throw new Error(`job ${jobId} is ${job?.state ?? 'not there'}`);
+      if (!job || !states.includes(job.state)) throw new Error(`job ${jobId} is ${job?.state ?? 'missing'}`);
       return job.state;
     },
     { withinMs: 60_000, everyMs: 20 },
   );
 }
 
-/** The dispatch, once it is with the worker. */
+/** The dispatch, once the worker has received it. */
 export const heldBy = ({ worker }: Stage, jobId: string) =>
   eventually(
     () => {

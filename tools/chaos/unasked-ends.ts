@@ -2,30 +2,30 @@ import type { UnaskedEnd } from '../stack/supervised';
 import type { Violation } from './history';
 import { poisonedExit } from './poisoned-exit';
 
-/** Exit code of a service that could not reach its stores at start: its supervisor is to start it again. */
+/** Exit code of a service that could not reach its stores at start and expects its supervisor to restart it. */
 const unavailableExit = 75;
 
-/** Collects the processes that ended without a request, and prints the last log lines of each. */
+/** Collects processes that exited unexpectedly, and prints the last log lines of each. */
 export class UnaskedEnds {
   readonly violations: Violation[] = [];
 
   constructor(private readonly say: (text: string) => void) {}
 
-  /** A service that is asked to end exits with 0 in time; it never ends unasked. */
+  /** A service exits with 0 in time on request, and never without one. */
   addService(end: UnaskedEnd): void {
     this.print(end);
     if (end.code === unavailableExit) return;
-    this.violations.push({ invariant: 'exit', jobId: end.name, text: `ended unasked (${describe(end)})` });
+    this.violations.push({ invariant: 'exit', jobId: end.name, text: `exited unexpectedly (${describe(end)})` });
   }
 
-  /** Workers are not held to that: some jobs end the process that takes them. */
+  /** Workers are exempt: some jobs exit the process that runs them. */
   addWorker(end: UnaskedEnd): void {
     if (end.code !== poisonedExit) this.print(end);
   }
 
   private print(end: UnaskedEnd): void {
     const lines = end.lastLines.map((line) => `\n           ${line}`).join('');
-    this.say(`${end.name} ended unasked (${describe(end)}); its last ${end.lastLines.length} lines:${lines}`);
+    this.say(`${end.name} exited unexpectedly (${describe(end)}); its last ${end.lastLines.length} lines:${lines}`);
   }
 }
 

@@ -2,11 +2,11 @@ import { poisonedExit } from './poisoned-exit';
 import { createWorker, FatalError, RetryableError } from '@svc/worker-sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Put together here, so that no scanner of repositories takes the chaos run for a leak.
+// Concatenated, so that secret scanners do not report this file.
 const secret = ['AKIA', 'IOSFODNN7', 'EXAMPLQ'].join('');
 const longestWorkMs = 30;
 
-/** A worker as users write them, for the chaos run to kill. Everything it needs comes from its environment. */
+/** A typical worker, which the chaos run kills. Configured by its environment. */
 const worker = createWorker({
   concurrency: 16,
   heartbeatMs: 500,

@@ -11,7 +11,7 @@ const work = (after?: string, more: StepDefinition = {}): StepDefinition => ({
 });
 const undo = { compensation: { topic: 'job.chaos.undo' } };
 
-/** What a run waits for at most before it goes on or ends by itself: clients may give up. */
+/** Timeout of every wait, since clients may give up. */
 const longestWaitSec = 90;
 
 /** The workflows of the crash walk and the chaos run, by their ids. */
@@ -25,7 +25,7 @@ export const workflows = {
     each: work(undefined, { for_each: 'input.items', max_parallel: 3, input: { item: '${item}' } }),
     join: { type: 'transform', depends_on: ['each'], input: { all: true } },
   },
-  // One timer that everybody sees, and one between two tries: its first job fails.
+  // A delay step, and a retry delay: the first job fails.
   'chaos-timer': {
     dry: { type: 'delay', delay_sec: 1 },
     again: {
@@ -71,10 +71,10 @@ export type ChaosWorkflow = keyof typeof workflows;
 
 const table: Readonly<Record<string, Steps>> = workflows;
 
-/** The steps of one of these workflows; undefined for any other. */
+/** Steps of one of these workflows; undefined for any other. */
 export const stepsOf = (workflowId: string): Steps | undefined => table[workflowId];
 
-/** Stores them all. @throws Error with the first refusal */
+/** Stores all workflows. @throws Error with the first error response */
 export async function putWorkflows(world: World): Promise<void> {
   const admin = world.client('admin');
   for (const [id, steps] of Object.entries(table)) await admin.putWorkflow({ id, name: id, steps });

@@ -23,7 +23,7 @@ import type { Answer, Call, Outage } from './history';
 import { Operations } from './operations';
 import { ServiceClock } from './service-clock';
 
-/** One service process, brought back whenever it dies. */
+/** One service process, restarted whenever it exits. */
 export interface Service {
   name: string;
   operations: Operations;
@@ -31,7 +31,7 @@ export interface Service {
   clock: ServiceClock;
 }
 
-/** Where a service finds its servers, when not at their own ports. */
+/** Addresses of the servers as seen by a service, if not their own. */
 export interface Detour {
   redisUrl: string;
   natsUrl: string;
@@ -40,15 +40,15 @@ export interface Detour {
 
 export interface WorldOptions {
   services?: readonly ServicePlan[];
-  /** Variables of the services beyond those for short times. */
+  /** Additional variables of the services. */
   env?: Record<string, string>;
-  /** Puts something between a service and its servers; by default its crash proxies. */
+  /** Places proxies between a service and its servers; by default the crash proxies. */
   detour?(service: string, ports: { redis: number; nats: number }, operations: Operations): Promise<Detour>;
   onLine?(service: string, line: string): void;
   onUnaskedEnd?(end: UnaskedEnd): void;
 }
 
-/** Redis, NATS and the services as processes, what clients and workers noted down, and a look behind. */
+/** Redis, NATS and the services as processes, the journals of clients and workers, and direct store access. */
 export interface World {
   redis: TestServer;
   nats: TestServer;
@@ -63,7 +63,7 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** What makes the services look after a dead one soon; each is documented in docs/environment.md. */
+/** Short timeouts, so that crashes are detected early; see docs/environment.md. */
 const shortTimes = {
   WORKER_HEARTBEAT_TTL: '5s',
   WORKER_SNAPSHOT_INTERVAL: '1s',
@@ -75,24 +75,24 @@ const shortTimes = {
   SCHEDULER_QUEUE_STALLED_CHECK: '1s',
 };
 
-/** What a dead engine had in hand is another's once the entry's lock is over, that was looked for, and the run's lock is over. */
+/** After a crash, another engine continues a run once the entry's lock, the stalled check and the run's lock have passed. */
 const takeoverMs = 2_000 + 1_000 + 2_000;
 
-/** Until the engine is back and has what it had in hand: then timers must be on time again. */
+/** Ends when the engine has restarted and resumed its runs; from then on timers must be on time. */
 export function outageOf(engine: Supervised, fromMs = Date.now()): Outage {
   const outage = { fromMs, toMs: Infinity };
   void engine
     .untilReady()
     .then(() => (outage.toMs = Date.now() + takeoverMs))
-    .catch(() => undefined); // the world is being taken down
+    .catch(() => undefined); // the world is shutting down
   return outage;
 }
 
-/** No limits, so that whatever jobs cost is counted and nothing is refused. */
+/** Budgets without limits, so that costs are counted and nothing is rejected. */
 const everythingCounts = { daily_limit_usd: 0, monthly_limit_usd: 0, per_job_max_usd: 0, per_workflow_max_usd: 0 };
 
 const configFile = (name: string) => join(__dirname, 'config', name);
-/** Starts everything; builds the services first, unless they are built. */
+/** Starts all processes; builds the services first if needed. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const services = options.services ?? coreServices;
   await buildApps(services.map(({ name }) => name));
@@ -111,7 +111,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const env = { ...envs[plan.name], ...clock.env, REDIS_URL: way.redisUrl, NATS_URL: way.natsUrl };
     running.set(plan.name, { name: plan.name, operations, process: supervise(plan, env, options), clock });
   }
-  const look = new Redis(redis.url).on('error', () => undefined); // it reconnects; whoever asks meanwhile waits
+  const look = new Redis(redis.url).on('error', () => undefined); // reconnects; commands wait until then
   const store = openStore(look, queues, { metaSec: 86_400, dataSec: 86_400 });
   await changeDocument({ store, clock: systemClock() }, defaultPlace, () => ({ data: { budget: everythingCounts } }));
   for (const stage of new Set(services.map((plan) => plan.stage))) {
@@ -133,7 +133,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     client: (who) => new JournalClient({ baseUrl, apiKey: keys.keys[who], journal: calls }),
     service(name) {
       const found = running.get(name);
-      if (!found) throw new Error(`no ${name} here: there are ${[...running.keys()].join(', ')}`);
+      if (!found) throw new Error(`no process ${name}; there are ${[...running.keys()].join(', ')}`);
       return found;
     },
     async stop() {
@@ -175,7 +175,7 @@ async function environmentsOf(
     license: plan,
     policyKey,
   };
-  // Any free port: several worlds may run side by side, and one beside a developer's own stack.
+  // Any free port: several worlds may run at once, also next to a developer's own stack.
   const pick = portPicker(false);
   return environments(given, () => pick(0));
 }
