@@ -4,7 +4,7 @@
  * - generated/bus.js, bus.d.ts: encoder and decoder of the bus messages, field names as on the wire, int64 as number
  * - generated/descriptor.json: every message and service, for gRPC's `fromJSON` and for the deterministic encoding
  *
- * `node tools/proto.mjs [folder]`: another folder than the checked-in one, for the test that they are up to date.
+ * `node tools/proto.mjs [folder]`: writes to another folder, for the test that the checked-in files are up to date.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ mkdirSync(out, { recursive: true });
 const bus = join(out, 'bus.js');
 const messages = ['-t', 'static-module', '-w', 'commonjs', '-p', '.', '--keep-case', '--force-number',
   '--no-service', '--no-delimited', '--no-typeurl', '--no-verify', '--no-convert', '--no-create']; // prettier-ignore
-// The types are made from the comments, and nobody reads the comments: so first with them, then without.
+// bus.d.ts is generated from the comments of bus.js, which are then dropped by generating bus.js again.
 run('pbjs', ...messages, '--dts', '-o', bus, 'bus.proto');
 run('pbjs', ...messages, '--no-comments', '-o', bus, 'bus.proto');
 

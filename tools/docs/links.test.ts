@@ -3,15 +3,15 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const root = join(__dirname, '../..');
-/** Files under version control and new ones, without those that are copies of other sources. */
+/** Tracked and new files, without copies of other sources. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
   .toString('utf8')
   .split('\n')
   .filter((path) => /\.(ts|mjs|md|lua|proto|yaml|yml|conf|py)$/.test(path) && existsSync(join(root, path)));
-const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
+const readText = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** The anchor that GitHub gives a heading. */
-const anchorOf = (heading: string): string =>
+/** The anchor of a heading on GitHub. */
+const toAnchor = (heading: string): string =>
   heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()
@@ -20,15 +20,15 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 const anchors = new Map<string, ReadonlySet<string>>();
-function anchorsOf(path: string): ReadonlySet<string> {
+function readAnchors(path: string): ReadonlySet<string> {
   const known = anchors.get(path);
   if (known) return known;
   const counts = new Map<string, number>();
   const found = new Set<string>();
-  for (const [, heading = ''] of textOf(path)
+  for (const [, heading = ''] of readText(path)
     .replace(/^```[^]*?^```/gm, '')
     .matchAll(/^#{1,6} +(.+)$/gm)) {
-    const anchor = anchorOf(heading);
+    const anchor = toAnchor(heading);
     const before = counts.get(anchor) ?? 0;
     counts.set(anchor, before + 1);
     found.add(before === 0 ? anchor : `${anchor}-${before}`);
@@ -37,18 +37,18 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return found;
 }
 
-/** What is wrong with a reference, or undefined. */
-function faultOf(path: string, anchor: string | undefined): string | undefined {
+/** The error in a reference, or undefined. */
+function findFault(path: string, anchor: string | undefined): string | undefined {
   if (!existsSync(join(root, path))) return 'no such file';
   if (anchor === undefined || !path.endsWith('.md') || statSync(join(root, path)).isDirectory()) return undefined;
-  return anchorsOf(path).has(anchor) ? undefined : 'no such heading';
+  return readAnchors(path).has(anchor) ? undefined : 'no such heading';
 }
 
 describe('references to documentation', () => {
   it('in code, comments and texts name a page and a heading that exist', () => {
     const broken = files.flatMap((file) =>
-      [...textOf(file).matchAll(/\bdocs\/[\w./-]+\.md(?:#([\w-]+))?/g)].flatMap(([reference, anchor]) => {
-        const fault = faultOf(reference.replace(/#.*$/, ''), anchor);
+      [...readText(file).matchAll(/\bdocs\/[\w./-]+\.md(?:#([\w-]+))?/g)].flatMap(([reference, anchor]) => {
+        const fault = findFault(reference.replace(/#.*$/, ''), anchor);
         return fault ? [`${file}: ${reference}: ${fault}`] : [];
       }),
     );
@@ -60,10 +60,10 @@ describe('references to documentation', () => {
     const broken = files
       .filter((file) => file.endsWith('.md'))
       .flatMap((file) =>
-        [...textOf(file).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([\w-]+))?\)/g)].flatMap(
+        [...readText(file).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([\w-]+))?\)/g)].flatMap(
           ([link, path = '', anchor]) => {
             const target = path === '' ? file : normalize(join(dirname(file), path));
-            const fault = faultOf(target, anchor);
+            const fault = findFault(target, anchor);
             return fault ? [`${file}: ${link}: ${fault}`] : [];
           },
         ),
@@ -77,7 +77,7 @@ describe('references to documentation', () => {
       /\b(core|engine|wire|policy|identity|operations|mcp|edge)\s+contract[,:]?\s+(section\s+)?[A-Z]?\d/i;
     const found = files.flatMap(
       (file) =>
-        textOf(file)
+        readText(file)
           // A comment may break the line within a citation.
           .replace(/\n[ \t]*(\*|\/\/|--|#)?[ \t]*/g, (line) => ` ${'\0'.repeat(line.length - 1)}`)
           .match(new RegExp(citation, 'gi'))

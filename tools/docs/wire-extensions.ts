@@ -6,7 +6,7 @@ const folder = join(__dirname, '../../libs/contract/src/proto');
 const files = ['bus.proto', 'kernel.proto', 'output.proto'];
 const firstNumber = 1_000;
 
-/** A field of ours in a message of the protocol. */
+/** A field that this platform adds to a message of the protocol. */
 export interface WireExtension {
   message: string;
   field: string;
