@@ -1,6 +1,6 @@
 /**
- * Bundles one project into dist/<project root>/main.js. Packages stay outside the bundle; libraries of this repository
- * go in. Lua scripts and .proto files are copied beside the bundle, where the code looks for them (`__dirname`).
+ * Bundles one project into dist/<project root>/main.js. npm packages stay outside of the bundle; libraries of this repository
+ * are included. Lua scripts and .proto files are copied next to the bundle, where the code reads them (`__dirname`).
  */
 import { cpSync, existsSync } from 'node:fs';
 import { build } from 'esbuild';
@@ -25,7 +25,7 @@ const bundle = (entry, name) =>
     logLevel: 'warning',
   });
 const { metafile } = await bundle(`${root}/src/main.ts`, 'main');
-// Scan threads run a bundle of their own, which the code looks for beside main.js.
+// Scan threads run a separate bundle, which the code expects next to main.js.
 if ('libs/kits/kernel-client/src/thread-entry.ts' in metafile.inputs) {
   await bundle('libs/kits/kernel-client/src/scan-worker.ts', 'scan-worker');
 }

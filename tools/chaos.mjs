@@ -1,4 +1,4 @@
-/** `npm run chaos`: sets up, then lets everything fail and counts what is left. `npm run chaos -- --help` lists the options. */
+/** `npm run chaos`: sets up, then runs fault injection. `npm run chaos -- --help` lists the options. */
 import { orExplain, setUp } from './setup.mjs';
 
 await orExplain(() => setUp({ servers: true }));

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { repositoryRoot } from './stack/settings';
 
 /**
- * Bundles a file of this repository into a program of its own, beside the packages it needs so that Node finds them.
+ * Bundles a file of this repository into a separate program, inside the repository so that Node resolves its packages.
  *
  * @param file path from the root of the repository
  * @returns path of the program
@@ -28,7 +28,7 @@ export async function bundleProgram(file: string): Promise<string> {
     write: false,
   });
   for (const { path, contents } of outputFiles) {
-    // Another run that starts the same program must not read half of it.
+    // Atomic, since another run may start the same program.
     const unfinished = `${path}.${process.pid}`;
     writeFileSync(unfinished, contents);
     renameSync(unfinished, path);
@@ -36,25 +36,25 @@ export async function bundleProgram(file: string): Promise<string> {
   return outfile;
 }
 
-/** Starts a program with a channel to this process; what it says there, `firstWord` hears. */
+/** Starts a program with an IPC channel to this process; `firstMessage` receives from it. */
 export const startChild = (script: string, env: NodeJS.ProcessEnv): ChildProcess =>
   fork(script, [], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
 
 /**
- * What a program says first, which is when it serves.
+ * Resolves with the first message of a program, which it sends when it is ready.
  *
- * @throws Error when it ends before it says anything
+ * @throws Error when it exits before that
  */
-export async function firstWord(child: ChildProcess): Promise<unknown> {
+export async function firstMessage(child: ChildProcess): Promise<unknown> {
   const ended = once(child, 'exit').then(([code]: unknown[]) => {
-    throw new Error(`${child.spawnargs.at(-1)} ended with ${String(code)} before it was up`);
+    throw new Error(`${child.spawnargs.at(-1)} exited with ${String(code)} before it was ready`);
   });
-  const [said] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
-  ended.catch(() => undefined); // from here on its end is no failure of its start
-  return said;
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
+  ended.catch(() => undefined); // a later exit is not a failed start
+  return message;
 }
 
-/** Asks a process to end, and ends it when it has not done so in time. */
+/** Sends SIGTERM, and SIGKILL if the process has not exited in time. */
 export async function stopChild(child: ChildProcess, withinMs = 10_000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');

@@ -12,7 +12,7 @@ const root = resolve(__dirname, '..');
 const dpdm = require.resolve('dpdm/lib/bin/dpdm.js');
 const sources = ['apps/**/*.ts', 'libs/**/*.ts', 'tools/**/*.ts', 'queues.config.ts'];
 
-/** Imports of types count: they are cycles for a reader too, and become real ones with the first value. */
+/** Type imports count: they become cycles at run time with the first imported value. */
 function imports(cwd: string, files: readonly string[]): Report {
   const report = join(mkdtempSync(join(tmpdir(), 'svc-cycles-')), 'report.json');
   const options = ['--tree=false', '--circular=false', '--warning=false', '--progress=false', '--exclude=node_modules'];
@@ -20,18 +20,18 @@ function imports(cwd: string, files: readonly string[]): Report {
     cwd,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`dpdm ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`dpdm exited with ${status}: ${stderr}`);
   const read = JSON.parse(readFileSync(report, 'utf8')) as Report;
   rmSync(report);
   return read;
 }
 
 describe('imports between files', () => {
-  it('form no cycles, those of types included', () => {
+  it('form no cycles, including type imports', () => {
     const { tree, circulars } = imports(root, sources);
 
     expect(circulars.map((files) => files.join(' -> '))).toEqual([]);
-    // Aliases are resolved; otherwise no cycle between projects would be found.
+    // Aliases are resolved; otherwise cycles between projects would be missed.
     expect(Object.keys(tree)).toContain('libs/features/jobs/src/index.ts');
     const aliased = Object.values(tree).flatMap((edges) => edges ?? []);
     expect(aliased.filter(({ id, request }) => request.startsWith('@svc/') && id === null)).toEqual([]);

@@ -25,10 +25,10 @@ const mount = {
 describe('data URLs', () => {
   const api = useApi({ env: { SVC_DATA_URL_KEY: key, ARTIFACT_MAX_BYTES: String(maxBytes) }, mount });
   const stops: (() => unknown)[] = [];
-  let redisUrlOfProcess: string | undefined;
+  let savedRedisUrl: string | undefined;
   beforeEach(async () => {
     noted.length = 0;
-    redisUrlOfProcess = process.env['REDIS_URL'];
+    savedRedisUrl = process.env['REDIS_URL'];
     delete process.env['REDIS_URL'];
     const dir = mkdtempSync(join(tmpdir(), 'svc-test-data-urls-'));
     stops.push(() => rmSync(dir, { recursive: true }));
@@ -41,7 +41,7 @@ describe('data URLs', () => {
   });
   afterEach(async () => {
     for (const stop of stops.reverse().splice(0)) await stop();
-    if (redisUrlOfProcess !== undefined) process.env['REDIS_URL'] = redisUrlOfProcess;
+    if (savedRedisUrl !== undefined) process.env['REDIS_URL'] = savedRedisUrl;
   });
 
   const submit = async (body: object = {}): Promise<string> => {
@@ -61,7 +61,7 @@ describe('data URLs', () => {
     stops.push(() => worker.stop());
     return worker;
   };
-  /** A worker of the SDK that is given no Redis URL. */
+  /** An SDK worker without a Redis URL. */
   const sdkWorker = async (handler: (job: Job) => unknown, over: Partial<WorkerOptions> = {}) => {
     const worker = createWorker({
       ...{ id: 'w1', pool: 'main', topics: { 'job.>': handler }, natsUrl: api.servers.natsUrl },
@@ -70,7 +70,7 @@ describe('data URLs', () => {
     await worker.start();
     stops.push(() => worker.stop());
   };
-  const urlOf = ({ env }: JobRequest, name: 'INPUT' | 'RESULT' | 'ARTIFACT') => env[`SVC_${name}_URL`] ?? '';
+  const getUrl = ({ env }: JobRequest, name: 'INPUT' | 'RESULT' | 'ARTIFACT') => env[`SVC_${name}_URL`] ?? '';
   const call = async (url: string, method = 'GET', body?: string) => {
     const answer = await fetch(url, { method, ...(body !== undefined && { body }) });
     const responseBody = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
@@ -87,12 +87,12 @@ describe('data URLs', () => {
     const id = await submit(body);
     return { worker, id, request: await worker.dispatched(id) };
   };
-  const grantOf = ({ job_id, dispatch, tenant_id }: JobRequest, over: Partial<DataGrant> = {}): DataGrant => ({
+  const buildGrant = ({ job_id, dispatch, tenant_id }: JobRequest, over: Partial<DataGrant> = {}): DataGrant => ({
     ...{ purpose: 'result', jobId: job_id, dispatchId: dispatch?.dispatch_id ?? '', workerId: 'w1', tenant: tenant_id },
     ...over,
   });
 
-  it('let a worker of the SDK without Redis read the input and store result and artifacts', async () => {
+  it('let an SDK worker without Redis read the input and store result and artifacts', async () => {
     let artifact = '';
     await sdkWorker(async (job) => {
       artifact = await job.saveArtifact(Buffer.from([0, 255, 1]), { contentType: 'image/x', labels: { a: '1' } });
@@ -112,7 +112,7 @@ describe('data URLs', () => {
     });
   });
 
-  it('let it store bytes, and fail the job for good when they are too many', async () => {
+  it('let it store bytes, and fail the job without retry when they are too many', async () => {
     await sdkWorker(({ prompt }) => Buffer.alloc(prompt === 'large' ? maxBytes + 1 : maxBytes, 7));
 
     const [fits, large] = [await submit(), await submit({ prompt: 'large' })];
@@ -122,14 +122,14 @@ describe('data URLs', () => {
     expect(await until(large, 'FAILED')).toMatchObject({ attempts: 1, error_code: 'request_too_large' });
   });
 
-  it('work alone with any HTTP client, and a repeat changes nothing', async () => {
+  it('work with any HTTP client and no other credentials, and are idempotent', async () => {
     const { worker, id, request } = await dispatched();
 
-    const input = await fetch(urlOf(request, 'INPUT'));
+    const input = await fetch(getUrl(request, 'INPUT'));
     const [first, again, other] = [
-      await call(urlOf(request, 'RESULT'), 'PUT', '{"a":1}'),
-      await call(urlOf(request, 'RESULT'), 'PUT', '{"a":1}'),
-      await call(urlOf(request, 'RESULT'), 'PUT', '{"a":2}'),
+      await call(getUrl(request, 'RESULT'), 'PUT', '{"a":1}'),
+      await call(getUrl(request, 'RESULT'), 'PUT', '{"a":1}'),
+      await call(getUrl(request, 'RESULT'), 'PUT', '{"a":2}'),
     ];
 
     expect(await input.json()).toMatchObject({ prompt: 'hello', tenant_id: 'acme' });
@@ -147,20 +147,20 @@ describe('data URLs', () => {
     const { worker, request } = await dispatched();
     const other = await submit();
     await worker.dispatched(other);
-    const [input, result] = [urlOf(request, 'INPUT'), urlOf(request, 'RESULT')];
+    const [input, result] = [getUrl(request, 'INPUT'), getUrl(request, 'RESULT')];
     const forbidden = [403, 'data_url_forbidden'];
 
     expect(await refusal(result.replace(request.job_id, other), 'PUT', '{}')).toEqual(forbidden);
     expect(await refusal(withToken(result, tokenIn(input)), 'PUT', '{}')).toEqual(forbidden);
     expect(await refusal(withToken(input, tokenIn(result)))).toEqual(forbidden);
-    expect(await refusal(withToken(urlOf(request, 'ARTIFACT'), tokenIn(result)), 'POST', 'x')).toEqual(forbidden);
+    expect(await refusal(withToken(getUrl(request, 'ARTIFACT'), tokenIn(result)), 'POST', 'x')).toEqual(forbidden);
   });
 
-  it('401: tampered, expired, missing, sent twice, or of another key; no body is read', async () => {
+  it('401: token tampered, expired, missing, sent twice, or signed with another key; the body is not read', async () => {
     const { request } = await dispatched();
-    const url = urlOf(request, 'RESULT');
+    const url = getUrl(request, 'RESULT');
     const [head = '', claims = '', signature = ''] = tokenIn(url).split('.');
-    const grant = grantOf(request);
+    const grant = buildGrant(request);
     const claimed = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object;
     const changed = Buffer.from(JSON.stringify({ ...claimed, exp: 9_999_999_999 })).toString('base64url');
     const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
@@ -181,35 +181,35 @@ describe('data URLs', () => {
     expect(await refusal(url, 'PUT', body)).toEqual([413, 'request_too_large']);
   });
 
-  it('403: of another tenant, 409: of another worker, although they are signed', async () => {
+  it('403: signed for another tenant; 409: signed for another worker', async () => {
     const { request } = await dispatched();
-    const url = urlOf(request, 'RESULT');
+    const url = getUrl(request, 'RESULT');
     const signed = (over: Partial<DataGrant>) =>
-      withToken(url, tokens.sign(grantOf(request, over), Date.now() + 60_000));
+      withToken(url, tokens.sign(buildGrant(request, over), Date.now() + 60_000));
 
     expect(await refusal(signed({ tenant: 'globex' }), 'PUT', '{}')).toEqual([403, 'tenant_access_denied']);
     expect(await refusal(signed({ workerId: 'w2' }), 'PUT', '{}')).toEqual([409, 'dispatch_superseded']);
-    const gone = tokens.sign(grantOf(request, { jobId: 'none' }), Date.now() + 60_000);
+    const gone = tokens.sign(buildGrant(request, { jobId: 'none' }), Date.now() + 60_000);
     expect(await refusal(withToken(url, gone).replace(request.job_id, 'none'), 'PUT', '{}')).toEqual([
       404,
       'job_not_found',
     ]);
   });
 
-  it('409: after the end of the job, and what was stored stays as it was scanned', async () => {
+  it('409: after the end of the job, whose stored result is unchanged since its scan', async () => {
     const { worker, id, request } = await dispatched();
     const { body } = await call(urlOf(request, 'RESULT'), 'PUT', '{"a":1}');
     await worker.answer(request, 'SUCCEEDED', { result_ptr: String(body['result_ptr']) });
     await until(id, 'SUCCEEDED');
     const ended = [409, 'job_not_in_flight'];
 
-    expect(await refusal(urlOf(request, 'INPUT'))).toEqual(ended);
-    expect(await refusal(urlOf(request, 'RESULT'), 'PUT', '{"a":2}')).toEqual(ended);
-    expect(await refusal(urlOf(request, 'ARTIFACT'), 'POST', 'x')).toEqual(ended);
+    expect(await refusal(getUrl(request, 'INPUT'))).toEqual(ended);
+    expect(await refusal(getUrl(request, 'RESULT'), 'PUT', '{"a":2}')).toEqual(ended);
+    expect(await refusal(getUrl(request, 'ARTIFACT'), 'POST', 'x')).toEqual(ended);
     expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body['result']).toEqual({ a: 1 });
   });
 
-  it('409: of a dispatch that was superseded; those of the new one work', async () => {
+  it('409: for a superseded dispatch; the URLs of the new one work', async () => {
     await api.as('admin').put('/api/v1/config', { scope: 'org', scope_id: 'acme', data: quickRetries });
     const { worker, id, request } = await dispatched();
     await worker.answer(request, 'FAILED_RETRYABLE');
@@ -221,14 +221,14 @@ describe('data URLs', () => {
       ['ARTIFACT', 'POST', 'x'],
     ] as const) {
       // prettier-ignore
-      expect(await refusal(urlOf(request, name), method, body)).toEqual([409, 'dispatch_superseded']);
-      expect((await call(urlOf(second, name), method, body)).status).toBe(200);
+      expect(await refusal(getUrl(request, name), method, body)).toEqual([409, 'dispatch_superseded']);
+      expect((await call(getUrl(second, name), method, body)).status).toBe(200);
     }
   });
 
-  it('400: an artifact that is empty or has labels that are no texts; 404: an input that is gone', async () => {
+  it('400: an artifact that is empty or has labels that are not strings; 404: an input that no longer exists', async () => {
     const { id, request } = await dispatched();
-    const artifact = urlOf(request, 'ARTIFACT');
+    const artifact = getUrl(request, 'ARTIFACT');
     await api.store.redis.del(`ctx:${id}`);
 
     expect(await refusal(artifact, 'POST')).toEqual([400, 'content_required']);
@@ -237,12 +237,12 @@ describe('data URLs', () => {
       'invalid_body',
     ]);
     expect(await refusal(`${artifact}&labels=nonsense`, 'POST', 'x')).toEqual([400, 'invalid_body']);
-    expect(await refusal(urlOf(request, 'INPUT'))).toEqual([404, 'input_not_found']);
+    expect(await refusal(getUrl(request, 'INPUT'))).toEqual([404, 'input_not_found']);
   });
 
-  it('are absent from what the gateway logs and counts, used and refused', async () => {
+  it('appear in no log or metric of the gateway, whether accepted or rejected', async () => {
     const { request } = await dispatched();
-    const [input, result] = [urlOf(request, 'INPUT'), urlOf(request, 'RESULT')];
+    const [input, result] = [getUrl(request, 'INPUT'), getUrl(request, 'RESULT')];
 
     await call(input);
     await call(withToken(result, tokenIn(input)), 'PUT', '{}');

@@ -8,7 +8,7 @@ interface Graph {
 }
 
 describe('the project graph', () => {
-  it('knows what imports what: else builds go stale and the layers are not checked', () => {
+  it('contains the imports between projects, which builds and the layer rule depend on', () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-graph-'));
     const root = resolve(__dirname, '..');
     const args = [join(root, 'node_modules/nx/dist/bin/nx.js'), 'graph', `--file=${join(dir, 'graph.json')}`];

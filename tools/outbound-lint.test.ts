@@ -7,7 +7,7 @@ interface LintResult {
   messages: { ruleId: string; line: number; message: string }[];
 }
 
-/** Lints text as if it were the file, and returns the lines on which another HTTP client is refused. */
+/** Lints text as the content of the file, and returns the lines with a rejected HTTP client. */
 function refusedLines(file: string, lines: readonly string[]): number[] {
   const args = [
     join(root, 'node_modules/eslint/bin/eslint.js'),
@@ -32,7 +32,7 @@ const requests = [
   "export const b = globalThis.fetch('http://a');",
 ];
 
-describe('HTTP clients beside @svc/outbound', () => {
+describe('HTTP clients other than @svc/outbound', () => {
   it.each([
     'libs/features/jobs/src/any.ts',
     'libs/core/policy/src/any.ts',
@@ -40,7 +40,7 @@ describe('HTTP clients beside @svc/outbound', () => {
     'libs/kits/outbound/src/any.ts',
   ])('lint refuses them in %s', (file) => expect(refusedLines(file, requests)).toEqual([1, 2, 3, 4, 5, 6]), 60_000);
 
-  it('lint lets servers, types, tests and the SDK be', () => {
+  it('are allowed by lint in servers, types, tests and the SDK', () => {
     const server = ["import { createServer, type IncomingMessage } from 'node:http';", 'export { createServer };'];
     expect(refusedLines('libs/features/jobs/src/any.ts', [...server, 'export type B = IncomingMessage;'])).toEqual([]);
     expect(refusedLines('libs/features/jobs/src/any.test.ts', requests)).toEqual([]);

@@ -19,7 +19,7 @@ const namesIn = (manifest: string, ...kinds: string[]) =>
 const manifests = listed('package.json', '*/package.json');
 const tools = namesIn('package.json', 'devDependencies');
 
-/** Packages of development that no file of ours imports, and the file that names them. */
+/** Development packages that no file imports, with the file that refers to them. */
 const namedIn: Record<string, string> = {
   eslint: 'nx.json',
   '@eslint/js': 'node_modules/@nx/eslint-plugin/dist/src/flat-configs/javascript.js',
@@ -27,7 +27,7 @@ const namedIn: Record<string, string> = {
 };
 
 describe('packages', () => {
-  it('of production are imported by a service or library, so that the image holds no code without a use', () => {
+  it('for production are imported by a service or library, so that the image contains no unused code', () => {
     const unused = manifests.flatMap((manifest) => {
       const sources = manifest === 'package.json' ? ['apps/*.ts', 'libs/*.ts'] : [`${dirname(manifest)}/*.ts`];
       const code = textOf(listed(...sources).filter(isProduct));
@@ -38,7 +38,7 @@ describe('packages', () => {
     expect(unused).toEqual([]);
   });
 
-  it('of development are imported, or needed by a package that is', () => {
+  it('for development are imported, or required by a package that is', () => {
     const code = textOf(listed('*.ts', '*.mjs', '*.cjs', '*.js').filter((file) => file !== 'tools/packages.test.ts'));
     const imported = tools.filter((name) => isImportedIn(code, name));
     const peers = imported.flatMap((name) => namesIn(`node_modules/${name}/package.json`, 'peerDependencies'));
@@ -55,7 +55,7 @@ describe('packages', () => {
     expect(Object.keys(namedIn).filter((name) => !tools.includes(name))).toEqual([]);
   });
 
-  it('run no install scripts when somebody installs them by hand', () => {
+  it('run no install scripts on a manual npm install', () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-packages-'));
     mkdirSync(join(dir, 'hostile'));
     const postinstall = `node -e "require('node:fs').writeFileSync('${join(dir, 'ran')}', '')"`;

@@ -17,7 +17,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 /**
- * Loads the file into this very process, so that signals and exit codes are its own.
+ * Loads the file into this process, so that it receives the signals and sets the exit code.
  *
  * @returns what the file exports
  */
@@ -43,12 +43,12 @@ export async function runTs(file, args = []) {
     process.argv = [process.argv[0], resolve(file), ...args];
     return createRequire(import.meta.url)(outfile);
   } finally {
-    // It is in memory now.
+    // Loaded into memory.
     rmSync(outfile, { force: true });
   }
 }
 
-/** Each module sees the folder of its own source as `__dirname`, as it would unbundled. */
+/** Sets `__dirname` of each module to the folder of its source, as without bundling. */
 function sourceDirname() {
   return {
     name: 'source-dirname',

@@ -1,6 +1,6 @@
 /**
- * `npm test`: sets up, then everything a change must pass: format, project graph, lint, types, tests. Names of projects
- * run the tests of these and nothing else: `npm test -- jobs dispatch`. Other arguments go to Jest: `npm test --
+ * `npm test`: sets up, then runs every check: format, project graph, lint, types, tests. Names of projects
+ * run only the tests of these: `npm test -- jobs dispatch`. Other arguments are passed to Jest: `npm test --
  * libs/store`. All steps run even when one fails; the last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { orExplain, setUp } from './setup.mjs';
 const env = { ...process.env, NX_DAEMON: 'false', NX_INTERACTIVE: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
 const bin = (path) => join(root, 'node_modules', path);
 const nx = bin('nx/dist/bin/nx.js');
-/** Tests that kill and restart services and stores: beside others they would be late, and make those late. */
+/** Tests that kill and restart services and stores: they run alone, since they are sensitive to load and cause it. */
 const heavy = String.raw`tools/chaos/(big-restart|chaos|crash-walk|single-faults)\.test\.ts$`;
 
 await orExplain(() => setUp({ browser: true, python: true, servers: true }));
@@ -24,7 +24,7 @@ const projects = process.argv.slice(2).filter((argument) => names.includes(argum
 const options = process.argv.slice(2).filter((argument) => !projects.includes(argument));
 const checks = [
   { name: 'format', args: [bin('prettier/bin/prettier.cjs'), '--check', '.'] },
-  // The rule that guards the layers skips itself, without failing, when no graph has been made.
+  // Without a cached graph the layer rule is skipped silently.
   { name: 'project graph', args: [nx, 'show', 'projects'] },
   { name: 'lint', args: [nx, 'run-many', '-t', 'lint', '--output-style=static'], never: 'The rule will be skipped' },
   { name: 'types', args: [bin('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'] },
@@ -52,7 +52,7 @@ if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
 console.log(`\n${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(failed.length > 0 || failures > 0 || passed === 0 ? 1 : 0);
 
-/** Names of the apps, the libraries and the tools, as jest.config.ts names them. */
+/** Names of the projects, as in jest.config.ts. */
 function projectNames() {
   const libraries = readdirSync(join(root, 'libs')).map((folder) => `libs/${folder}`);
   return ['.', 'apps', 'libs', ...libraries]
@@ -61,7 +61,7 @@ function projectNames() {
     .map((file) => JSON.parse(readFileSync(file, 'utf8')).name);
 }
 
-/** A step of tests: those the arguments name, or all, without those whose path fits the pattern. */
+/** A step of tests: those selected by the arguments, or all, without paths that match the pattern. */
 function jest(name, { workers, without }) {
   const results = join(scratch, `${name}.json`);
   const args = [
@@ -69,9 +69,9 @@ function jest(name, { workers, without }) {
     `--maxWorkers=${workers}`,
     '--testPathIgnorePatterns=/node_modules/',
     `--testPathIgnorePatterns=${without}`,
-    // The arguments may name tests of the other step only.
+    // The arguments may select tests of the other step only.
     '--passWithNoTests',
-    // A test that failed half-way may leave a connection open; that must not keep the run from ending.
+    // A failed test may leave a connection open, which must not keep the process alive.
     '--forceExit',
     '--json',
     `--outputFile=${results}`,
@@ -81,7 +81,7 @@ function jest(name, { workers, without }) {
   return { name, args, results, isLoud: true };
 }
 
-/** Runs one step; its output is shown as it comes when it is loud, else only when it fails. */
+/** Runs one step. Output is streamed for loud steps, and printed on failure for others. */
 function passes({ args, never, isLoud = false }) {
   return new Promise((resolve) => {
     // Jest prints its report on standard error and, with --json, the raw results on standard output.
@@ -100,7 +100,7 @@ function passes({ args, never, isLoud = false }) {
   });
 }
 
-/** Steps other than Jest count as one failure each, and so does a test file that could not be run at all. */
+/** A failed step other than Jest counts as one failure, as does a test file that could not run. */
 function countsOf({ name, results }) {
   const failure = { passed: 0, failures: 1, skipped: 0 };
   const nothing = { passed: 0, failures: 0, skipped: 0 };
@@ -115,7 +115,7 @@ function countsOf({ name, results }) {
       skipped: numPendingTests + numTodoTests,
     };
   } catch {
-    // Jest writes no results when it found no test, and when it did not get as far.
+    // Jest writes no results when it finds no test or stops early.
     return failed.includes(name) ? failure : nothing;
   }
 }

@@ -18,7 +18,7 @@ rules:
     velocity: { max_requests: 2, window_seconds: 30, key: tenant }
 `;
 
-/** Gateway, scheduler and worker on one Redis and one NATS, each of the services with a policy kernel of its own. */
+/** Gateway, scheduler and worker on one Redis and one NATS, each service with its own policy kernel. */
 describe('a burst of submissions over a velocity limit', () => {
   const api = useApi();
   const stops: (() => unknown)[] = [];
@@ -26,14 +26,14 @@ describe('a burst of submissions over a velocity limit', () => {
     for (const stop of stops.reverse().splice(0)) await stop();
   });
 
-  it('the jobs that were accepted run, and only those beyond the limit are denied', async () => {
+  it('accepted jobs run, and only those over the limit are denied', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-test-velocity-'));
     stops.push(() => rmSync(dir, { recursive: true }));
     const policyPath = join(dir, 'safety.yaml');
     writeFileSync(policyPath, limitOfTwo);
     await api.policy(limitOfTwo);
 
-    // The scheduler starts after the burst, so that the refused requests are in the window when it asks again.
+    // The scheduler starts after the burst, so that the denied requests are in the window at the second evaluation.
     const answers: HttpAnswer[] = [];
     for (let i = 0; i < 5; i += 1) {
       answers.push(await api.as('admin').post('/api/v1/jobs', { topic: 'job.demo.echo', prompt: 'hello' }));

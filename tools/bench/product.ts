@@ -7,7 +7,7 @@ import { isTerminal, jobStates, terminalStates } from '@svc/lifecycle';
 import { queuePrefix } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { Redis } from 'ioredis';
-import { bundleProgram, firstWord, startChild, stopChild } from '../child-program';
+import { bundleProgram, firstMessage, startChild, stopChild } from '../child-program';
 import { startStack, type Stack } from '../stack';
 import { coreServices } from '../stack/settings';
 import { HttpLoad, httpRequest } from './http-load';
@@ -76,7 +76,7 @@ export class Product {
       REDIS_URL,
       NATS_URL,
     });
-    await firstWord(worker);
+    await firstMessage(worker);
     const redis = new Redis(REDIS_URL, { connectionName: observerName });
     const store = openStore(redis, queues, { metaSec: 86_400, dataSec: 86_400 });
     return new Product(stack, worker, redis, store, dataDir);

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { bundleProgram, firstWord, startChild, stopChild } from '../child-program';
+import { bundleProgram, firstMessage, startChild, stopChild } from '../child-program';
 import type { StackInfo } from '../stack';
 
 const stopWithinMs = 5_000;
@@ -27,7 +27,7 @@ export class Workers {
     const { nats_url: NATS_URL, redis_url: REDIS_URL } = access ?? this.info;
     const child = startChild(this.script, { ...process.env, WORKER_ID: id, NATS_URL, REDIS_URL });
     this.running.set(id, child);
-    await firstWord(child);
+    await firstMessage(child);
   }
 
   /** Kills a worker, like a crash. */

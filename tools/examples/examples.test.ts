@@ -1,27 +1,27 @@
 import type { StepRunView } from '@svc/contract';
-import { kgOf } from './handlers';
+import { weighCrate } from './handlers';
 import { exampleIds } from './read-examples';
 import { useExamples } from './use-examples.testing';
 
 jest.setTimeout(90_000);
 
-/** The whole product, as built, with a worker of its own; what is promised here is what examples/README.md says. */
-describe('the examples of workflows, run', () => {
+/** The built product with a worker; tests the guarantees of examples/README.md. */
+describe('runs of the workflow examples', () => {
   const use = useExamples();
 
   describe('linear', () => {
-    it('hands on what each step gave', async () => {
+    it('passes the output of each step to the next', async () => {
       const run = await use.done('linear', { crate: 'tea', rush: true });
 
-      const euro = kgOf('tea') * 2 + 10;
+      const euro = weighCrate('tea') * 2 + 10;
       expect(run).toMatchObject({ status: 'succeeded', output: { printed: `tea: ${euro} EUR`, colour: 'red' } });
     });
 
-    it('fills in what was not said, and refuses what its schema does not allow', async () => {
+    it('applies defaults to missing input, and rejects input that violates its schema', async () => {
       const run = await use.done('linear', { crate: 'tea' });
       expect([run.status, run.output]).toEqual([
         'succeeded',
-        { printed: `tea: ${kgOf('tea') * 2} EUR`, colour: 'white' },
+        { printed: `tea: ${weighCrate('tea') * 2} EUR`, colour: 'white' },
       ]);
 
       expect(await use.start('linear', { crate: '' })).toMatchObject({
@@ -31,18 +31,18 @@ describe('the examples of workflows, run', () => {
     });
   });
 
-  it('fan-out: of 1,000 crates each is weighed once, at most 64 at a time, and the last step counts them', async () => {
+  it('fan-out: each of 1,000 crates is weighed once, at most 64 at a time, and the last step counts them', async () => {
     const crates = Array.from({ length: 1_000 }, (_, index) => `crate ${index}`);
 
     const { status, output, steps } = await use.done('fan-out', { crates });
 
-    const weights = crates.map(kgOf);
+    const weights = crates.map(weighCrate);
     expect([status, output]).toEqual(['succeeded', { crates: 1_000, heavy: weights.filter((kg) => kg > 50).length }]);
     expect(steps['weigh']?.output).toEqual(weights);
     const items = Object.values(steps['weigh']?.children ?? {}) as StepRunView[];
     expect(new Set(items.map(({ job_id: job }) => job)).size).toBe(1_000);
     expect(items.filter((item) => item.status !== 'succeeded' || item.attempts !== 1)).toEqual([]);
-    expect(mostAtOnce(items)).toBeLessThanOrEqual(64);
+    expect(maxConcurrency(items)).toBeLessThanOrEqual(64);
   });
 
   describe('approval', () => {
@@ -53,7 +53,7 @@ describe('the examples of workflows, run', () => {
       return { id, gate };
     };
 
-    it('a small booking asks nobody', async () => {
+    it('a small booking needs no approval', async () => {
       const run = await use.done('approval', { ship: 'Marguerite', euro: 900 });
 
       expect(run).toMatchObject({ status: 'succeeded', output: { booked: 'berth for Marguerite' } });
@@ -61,7 +61,7 @@ describe('the examples of workflows, run', () => {
       expect((await use.jobs(run.id)).map(({ topic }) => topic)).toEqual(['job.demo.book']);
     });
 
-    it('a large one takes two people, and neither of them is who asked', async () => {
+    it('a large booking needs two approvers, and the starter of the run is not one of them', async () => {
       const { id, gate } = await atGate();
 
       expect((await use.decide('approve', gate, 'operator')).body).toMatchObject({ code: 'self_approval_denied' });
@@ -76,7 +76,7 @@ describe('the examples of workflows, run', () => {
       expect(await use.timeline(id)).toEqual(expect.arrayContaining(['step_waiting board', 'step_approved board']));
     });
 
-    it('a refusal is told, nothing is booked, and the run succeeds', async () => {
+    it('after a rejection a notification is sent, nothing is booked, and the run succeeds', async () => {
       const { id, gate } = await atGate();
 
       await use.decide('reject', gate, 'approver');
@@ -91,7 +91,7 @@ describe('the examples of workflows, run', () => {
   });
 
   describe('loop', () => {
-    it('ends as soon as the ship is level', async () => {
+    it('ends when the ship is level', async () => {
       const run = await use.done('loop', { tilt: 10 });
 
       expect([run.status, run.output]).toEqual(['succeeded', { rounds: 4, tilt: 0.625 }]);
@@ -99,7 +99,7 @@ describe('the examples of workflows, run', () => {
       expect(jobs).toEqual([':stow@1', ':stow@2', ':stow@3', ':stow@4']);
     });
 
-    it('fails after five rounds when it is not', async () => {
+    it('fails after five iterations when it is not', async () => {
       const run = await use.done('loop', { tilt: 1_000 });
 
       expect(run).toMatchObject({ status: 'failed', error: { code: 'loop_cap_reached' } });
@@ -111,14 +111,14 @@ describe('the examples of workflows, run', () => {
   describe('saga', () => {
     const undoing = async (id: string) => (await use.jobs(id)).filter(({ topic }) => topic === 'job.demo.unbook');
 
-    it('when it can be paid nothing is undone', async () => {
+    it('with a successful payment no step is compensated', async () => {
       const run = await use.done('saga', { euro: 5_000 });
 
       expect([run.status, run.output]).toEqual(['succeeded', { paid: 5_000 }]);
       expect(await undoing(run.id)).toEqual([]);
     });
 
-    it('when it cannot, what was booked is undone, each once, newest first', async () => {
+    it('after a failed payment each booking is compensated once, newest first', async () => {
       const run = await use.done('saga', { euro: 5_001 });
 
       expect(run).toMatchObject({ status: 'failed', error: { message: 'step pay: 5001 EUR is more than there is' } });
@@ -133,11 +133,11 @@ describe('the examples of workflows, run', () => {
     });
   });
 
-  it('sub-workflow: two runs of another workflow side by side, and what they gave', async () => {
+  it('sub-workflow: returns the outputs of two parallel runs of another workflow', async () => {
     const run = await use.done('sub-workflow');
 
     const { left, right } = run.steps;
-    const passed = (container: string) => ({ container, passed: kgOf(container) < 90 });
+    const passed = (container: string) => ({ container, passed: weighCrate(container) < 90 });
     expect([run.status, run.output]).toEqual(['succeeded', { left: passed('A1'), right: { ...passed('B22'), run: right?.child_run_id } }]); // prettier-ignore
     for (const [step, container] of [[left, 'A1'], [right, 'B22']] as const) {
       const child = await use.run(step?.child_run_id ?? '');
@@ -145,7 +145,7 @@ describe('the examples of workflows, run', () => {
     } // prettier-ignore
   });
 
-  it('timer: goes on after two seconds, not before', async () => {
+  it('timer: continues after two seconds, not before', async () => {
     const run = await use.done('timer');
 
     const { started_at: from = '', completed_at: to = '' } = run.steps['dry'] ?? {};
@@ -156,7 +156,7 @@ describe('the examples of workflows, run', () => {
     );
   });
 
-  it('signal: waits for word from outside, and reads what it says', async () => {
+  it('signal: waits for an external signal, and reads its payload', async () => {
     const id = await use.begin('signal');
     await use.untilWaits(id, 'customs');
 
@@ -168,7 +168,7 @@ describe('the examples of workflows, run', () => {
     expect(run.steps['hold']?.status).toBe('skipped');
   });
 
-  it('chat: what a person says, and no agent, is the answer', async () => {
+  it('chat: a message of a person resumes the step, and a message of an agent does not', async () => {
     const id = await use.begin('chat');
     await use.untilWaits(id, 'answer');
 
@@ -179,7 +179,7 @@ describe('the examples of workflows, run', () => {
     expect(await use.ended(id)).toMatchObject({ status: 'succeeded', output: { booked: 'crane to berth 7' } });
   });
 
-  it('gated: two people, then everything side by side, then the tide', async () => {
+  it('gated: two approvals, then the parallel steps, then the delay', async () => {
     const id = await use.begin('gated', { ship: 'Marguerite', crates: ['tea', 'silk'] });
     const gate = `${id}:board@1`;
     await use.untilOpen(gate);
@@ -187,20 +187,24 @@ describe('the examples of workflows, run', () => {
 
     const run = await use.ended(id);
 
-    const output = { ship: 'Marguerite', kg: [kgOf('tea'), kgOf('silk')], inspected: kgOf('tea') < 90 };
+    const output = {
+      ship: 'Marguerite',
+      kg: [weighCrate('tea'), weighCrate('silk')],
+      inspected: weighCrate('tea') < 90,
+    };
     expect([run.status, run.output]).toEqual(['succeeded', output]);
   });
 
-  it('none was left out', () => {
+  it('every example was run', () => {
     expect(use.started()).toEqual(exampleIds);
   });
 });
 
-/** How many were under way at the same moment, at most. */
-function mostAtOnce(items: readonly StepRunView[]): number {
+/** Maximum number of concurrent items. */
+function maxConcurrency(items: readonly StepRunView[]): number {
   const ends = items.map(({ completed_at: at = '' }) => ({ at: Date.parse(at), change: -1 }));
   const starts = items.map(({ started_at: at = '' }) => ({ at: Date.parse(at), change: 1 }));
-  // Within one millisecond what ends makes room for what starts.
+  // Within one millisecond ends count before starts.
   const moments = [...ends, ...starts].sort((a, b) => a.at - b.at || a.change - b.change);
   let now = 0;
   return Math.max(...moments.map(({ change }) => (now += change)));

@@ -8,7 +8,7 @@ import { demoWorkers, Workers } from '../demo/workers';
 import { startStack, type KeyName, type Stack } from '../stack';
 import { exampleIds, readExample } from './read-examples';
 
-/** Every example posted to a running stack with a worker, and what a test does with them. */
+/** Stores all examples in a running stack with a worker, and provides the operations of the tests. */
 export function useExamples() {
   let stack: Stack;
   let workers: Workers;
@@ -33,11 +33,11 @@ export function useExamples() {
 
   const runPath = (id: string) => `/api/v1/workflow-runs/${id}`;
   const ok = ({ status, body }: Answer): unknown => {
-    if (status !== 200) throw new Error(`answered ${status} ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`response ${status} ${JSON.stringify(body)}`);
     return body;
   };
   const use = {
-    /** Names of the examples of which a run was started so far, by a test or by another run. */
+    /** Names of the examples with at least one run, started by a test or by another run. */
     started: () => [...started].sort(),
     as: (who: KeyName) => new Client(stack.info, who),
     start: (name: string, input: object = {}, who: KeyName = 'operator') =>
@@ -50,7 +50,7 @@ export function useExamples() {
     },
     run: async (id: string, waitMs = 0) =>
       ok(await use.as('viewer').get(`${runPath(id)}?wait_ms=${waitMs}`)) as RunView,
-    /** The run once it has ended. */
+    /** Waits for the end of the run. */
     async ended(id: string): Promise<RunView> {
       const hasEnded = async () => expect((await use.run(id, 20_000)).completed_at).not.toBeNull();
       await eventually(hasEnded, { withinMs: 60_000 });
@@ -60,19 +60,19 @@ export function useExamples() {
       }
       return run;
     },
-    /** A run of the example with this input, once it has ended. */
+    /** Starts a run of the example with this input, and waits for its end. */
     done: async (name: string, input: object = {}) => use.ended(await use.begin(name, input)),
-    /** Resolves once a step waits for something from outside. */
+    /** Resolves when a step waits for an external event. */
     async untilWaits(id: string, step: string): Promise<void> {
       const waits = async () => expect((await use.run(id)).steps[step]?.status).toBe('waiting');
       await eventually(waits, { withinMs: 15_000, everyMs: 20 });
     },
-    /** Resolves once a gate can be decided on, which is a moment after its step waits. */
+    /** Resolves when an approval can be resolved, shortly after its step starts to wait. */
     async untilOpen(gate: string): Promise<void> {
       const isHeld = async () => expect(await use.job(gate)).toMatchObject({ state: 'APPROVAL_REQUIRED' });
       await eventually(isHeld, { withinMs: 15_000, everyMs: 20 });
     },
-    /** What happened, as `type step`. */
+    /** Events of the timeline, as `type step`. */
     async timeline(id: string): Promise<string[]> {
       const events = ok(await use.as('viewer').get(`${runPath(id)}/timeline?limit=500`)) as TimelineView[];
       return events.map(({ type, step_id: step, status }) => `${type} ${step ?? status}`);

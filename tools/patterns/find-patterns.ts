@@ -8,20 +8,20 @@ import { repositoryRoot } from '../stack/settings';
 export interface FoundPattern {
   source: string;
   flags: string;
-  /** Files it is written in, or the scanner it belongs to. */
+  /** Files that contain it, or its scanner. */
   where: string[];
 }
 
 export interface FoundPatterns {
-  /** By how they are written: `/source/flags`. */
+  /** By `/source/flags`. */
   patterns: ReadonlyMap<string, FoundPattern>;
-  /** Files that build expressions out of parts, which no reading of the text can judge. */
+  /** Files that build expressions at run time, which cannot be checked statically. */
   builders: ReadonlySet<string>;
 }
 
 export const written = ({ source, flags }: Pick<FoundPattern, 'source' | 'flags'>): string => `/${source}/${flags}`;
 
-/** Every regular expression that is written in apps and libraries, and those of the built-in scanners. */
+/** All regular expression literals in apps and libraries, and the patterns of the built-in scanners. */
 export function findPatterns(): FoundPatterns {
   const patterns = new Map<string, FoundPattern>();
   const builders = new Set<string>();
@@ -48,7 +48,7 @@ export function findPatterns(): FoundPatterns {
   for (const [scanner, definition] of Object.entries(builtInDefinitions)) {
     for (const { name, regex } of definition.patterns) {
       const [, isFolded, source = ''] = /^(\(\?i\))?([^]*)$/.exec(regex) ?? [];
-      // They are tried at one place at a time, where a needle was found.
+      // Matched at one position at a time, where a needle was found.
       add(`^(?:${source})`, isFolded ? 'i' : '', `scanner ${scanner}: ${name}`);
     }
   }

@@ -6,8 +6,8 @@ import { readVerdicts, verdictsFile, type Verdict } from './verdicts';
 const patientMs = 20_000;
 
 /**
- * Judges the patterns that nobody has judged yet, and forgets those that are gone: `npm run patterns`. One whose time grows
- * with a power of the text is printed with a text that shows it; mend it, or write into the file what keeps its text short.
+ * Checks new regular expressions and drops the verdicts of removed ones: `npm run patterns`. A pattern with polynomial run
+ * time is printed with an example input; rewrite it, or record in the file what bounds the length of its input.
  */
 const known = readVerdicts();
 const verdicts: Record<string, Verdict> = {};
@@ -22,7 +22,7 @@ for (const [text, { source, flags, where }] of findPatterns().patterns) {
   if (found.status === 'safe') verdicts[text] = 'linear';
   else {
     isOpen = true;
-    const shown = found.status === 'vulnerable' ? `${found.complexity.summary}, such as by ${found.attack.pattern}` : 'not found out in time'; // prettier-ignore
+    const shown = found.status === 'vulnerable' ? `${found.complexity.summary}, such as by ${found.attack.pattern}` : 'not decided in time'; // prettier-ignore
     console.error(`${text}\n  in ${where.join(', ')}\n  ${shown}`);
   }
 }

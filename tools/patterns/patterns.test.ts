@@ -5,7 +5,7 @@ import { isBounded, readVerdicts } from './verdicts';
 const { patterns, builders } = findPatterns();
 const verdicts = readVerdicts();
 
-/** Where expressions are built of parts, and what those are. */
+/** Files that build expressions at run time, and their parts. */
 const knownBuilders: Readonly<Record<string, string>> = {
   'libs/kits/http/src/mount.ts': 'of paths of the route table',
   'libs/core/policy/src/action-checks/tautology.ts': 'on conditions of at most 4,096 characters; its test tries texts that would take long',
@@ -20,23 +20,23 @@ const knownBuilders: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 describe('the regular expressions of the product', () => {
-  it('are all judged, and no verdict is left of one that is gone: run npm run patterns', () => {
+  it('all have a verdict, and every verdict has a pattern: run npm run patterns', () => {
     expect([...patterns.keys()].filter((text) => !Object.hasOwn(verdicts, text))).toEqual([]);
     expect(Object.keys(verdicts).filter((text) => !patterns.has(text))).toEqual([]);
     expect([...builders].sort()).toEqual(Object.keys(knownBuilders).sort());
     expect(patterns.size).toBeGreaterThan(200);
   });
 
-  it('take time in proportion to the text, or see no text that is long', () => {
+  it('have linear run time, or an input of bounded length', () => {
     const slow = Object.entries(verdicts).filter(([, verdict]) => !isBounded(verdict));
 
     expect(slow).toEqual([]);
     expect(isBounded({ mostChars: 100_000, power: 2, why: 'it is not' })).toBe(false);
   });
 
-  it('were not judged kindlier than they are', () => {
+  it('have verdicts that a fresh check confirms', () => {
     const linear = [...patterns].filter(([text]) => verdicts[text] === 'linear');
-    // Others every time the patterns change, the same ones otherwise.
+    // A sample that depends on the set of patterns.
     const some = linear.filter((_, i) => i % 7 === linear.length % 7);
 
     const wrong = some.filter(([, { source, flags }]) => {

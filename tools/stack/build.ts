@@ -6,7 +6,7 @@ import { repositoryRoot } from './settings';
 const nx = join(repositoryRoot, 'node_modules/nx/dist/bin/nx.js');
 
 /**
- * Builds applications through Nx, which does nothing for those that have not changed.
+ * Builds applications with Nx, which skips unchanged ones.
  *
  * @throws Error with the output of a build that failed
  */

@@ -38,7 +38,7 @@ describe('ensureCertificates', () => {
     },
   );
 
-  it('is not accepted by clients that trust somebody else', async () => {
+  it('is rejected by clients that trust another authority', async () => {
     const mine = new X509Certificate(readFileSync((await ensureCertificates(dir, nowMs)).cert));
     const other = new X509Certificate(readFileSync((await ensureCertificates(join(dir, 'other'), nowMs)).ca));
 
@@ -54,13 +54,13 @@ describe('ensureCertificates', () => {
       expect(made.checkHost(name)).toBe(name);
   });
 
-  it('keeps the key to its owner', async () => {
+  it('makes the key readable by its owner only', async () => {
     const { key } = await ensureCertificates(dir, nowMs);
 
     expect(statSync(key).mode & 0o777).toBe(0o600);
   });
 
-  it('makes them once, and anew when fewer than 30 days are left', async () => {
+  it('creates them once, and again when fewer than 30 days are left', async () => {
     const read = async (atMs: number) => readFileSync((await ensureCertificates(dir, atMs)).cert, 'utf8');
     const first = await read(nowMs);
 

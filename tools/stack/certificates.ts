@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 const validDays = 825;
 const renewDays = 30;
 
-/** The certificates in this folder; made when they are missing or have less than 30 days left. */
+/** The certificates in this folder; created when missing or valid for less than 30 days. */
 export async function ensureCertificates(dir: string, nowMs: number): Promise<CertificateFiles> {
   const files = { ca: join(dir, 'ca.crt'), cert: join(dir, 'server.crt'), key: join(dir, 'server.key') };
   if (Object.values(files).every((file) => existsSync(file)) && lastsUntilMs(files) > nowMs + renewDays * dayMs) {
@@ -37,7 +37,7 @@ const lastsUntilMs = ({ ca, cert }: CertificateFiles) =>
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** PEM texts. The authority's key is thrown away: nothing else can ever be signed in its name. */
+/** In PEM. The private key of the authority is discarded, so that it cannot sign anything else. */
 async function makeCertificates(nowMs: number) {
   x509.cryptoProvider.set(webcrypto);
   const [authority, server] = await Promise.all([keyPair(), keyPair()]);

@@ -21,10 +21,10 @@ export interface Generated {
 }
 
 /**
- * The environment of each service by name: what is generated here, below what the caller has set.
+ * The environment of each service by name: generated variables, overridden by those of the caller.
  *
- * Variables that only make sense together (a certificate and its key, a license and its public key) are taken from the
- * caller together.
+ * Variables that belong together (a certificate and its key, a license and its public key) are all taken from the
+ * caller if one of them is.
  */
 export async function environments(given: Generated, pickPort: PickPort): Promise<Record<string, NodeJS.ProcessEnv>> {
   const { callerEnv, services, certificates } = given;
@@ -81,7 +81,7 @@ const kernelClient = ({ ca }: CertificateFiles, address = '') => ({
   ...(address && { SAFETY_KERNEL_ADDR: address.replace('127.0.0.1', 'localhost') }),
 });
 
-/** Our keys stand beside the caller's: in the variable that he leaves free. */
+/** Adds the keys of the stack to those of the caller, in the variable that the caller does not use. */
 function keyVariables({ file, keys, holders }: Keys, callers: NodeJS.ProcessEnv): Variables {
   if (callers['SVC_API_KEYS_PATH'] === undefined) return { SVC_API_KEYS_PATH: file };
   const entries = Object.entries(holders).map(([name, holder]) => ({
@@ -98,7 +98,7 @@ function licenseVariables({ plan, files }: Generated['license'], callers: NodeJS
   return { SVC_LICENSE_FILE: files.file, SVC_LICENSE_PUBLIC_KEY_PATH: files.publicKey };
 }
 
-/** A caller who says anything of signatures says all of it. */
+/** A caller that sets one variable for signatures sets all of them. */
 function policyKeyVariables({ file, publicKey }: PolicyKey, callers: NodeJS.ProcessEnv): Variables {
   if (Object.keys(callers).some((name) => /^SVC_POLICY_(SIGNING_KEY|PUBLIC_KEY_|STRICT)/.test(name))) return {};
   return {

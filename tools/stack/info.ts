@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync 
 import type { KeyHolder, KeyName } from './keys';
 import type { StoreAccess } from './stores';
 
-/** What `stack.json` says about a running stack. Its keys and passwords are secrets, hence mode 0600. */
+/** Content of `stack.json`. Contains keys and passwords, hence mode 0600. */
 export interface StackInfo extends StoreAccess {
   base_url: string;
   grpc_addr: string;
@@ -22,12 +22,12 @@ export interface StackInfo extends StoreAccess {
   timeouts_file: string;
   license: string;
   data_dir: string;
-  /** Process ids by service; one that is down has none. */
+  /** Process ids of the running services. */
   pids: Record<string, number>;
   supervisor_pid: number;
 }
 
-/** Replaces the file as a whole, so that nobody reads half of it. */
+/** Replaces the file atomically, so that readers never see a partial file. */
 export function writeInfo(file: string, info: StackInfo): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
@@ -37,19 +37,19 @@ export function writeInfo(file: string, info: StackInfo): void {
 
 export const removeInfo = (file: string) => rmSync(file, { force: true });
 
-/** What the file says, undefined when no stack runs on this folder. */
+/** Content of the file; undefined when no stack runs on this folder. */
 export const readInfo = (file: string): StackInfo | undefined =>
   existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StackInfo) : undefined;
 
-/** @returns another process that runs a stack on this folder at the moment, if any */
+/** @returns the process id of another running stack on this folder, if any */
 export function runningSupervisor(file: string): number | undefined {
   const pid = readInfo(file)?.supervisor_pid;
-  // In a container the next process easily gets the number of the one before.
+  // In a container a new process often gets the id of the previous one.
   if (pid === undefined || pid === process.pid) return undefined;
   try {
     process.kill(pid, 0);
     return pid;
   } catch {
-    return undefined; // it died without cleaning up
+    return undefined; // it exited without removing the file
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Whom a generated API key stands for. */
+/** The identity of a generated API key. */
 export interface KeyHolder {
   tenant: string;
   role: string;
@@ -11,7 +11,7 @@ export interface KeyHolder {
 
 export type KeyName = 'admin' | 'approver' | 'operator' | 'user' | 'viewer' | 'other_tenant';
 
-/** Nobody may approve what he submitted himself, hence two administrators. */
+/** Two administrators, because the submitter of a job cannot approve it. */
 const holders = (tenant: string): Record<KeyName, KeyHolder> => ({
   admin: { tenant, role: 'admin', principal_id: 'local-admin' },
   approver: { tenant, role: 'admin', principal_id: 'local-approver' },
@@ -28,7 +28,7 @@ export interface Keys {
   holders: Record<KeyName, KeyHolder>;
 }
 
-/** The keys of this data folder, made once so that they survive a restart. */
+/** The keys of this data folder, created once so that they survive a restart. */
 export function ensureKeys(file: string, tenant: string): Keys {
   const wanted = holders(tenant);
   const held = existsSync(file) ? readKeys(file) : {};

@@ -25,7 +25,7 @@ describe('issueLicense', () => {
     expect(signatureHolds(license.replace('enterprise', 'team'), publicKey)).toBe(false);
   });
 
-  it('is in force at once and for years', () => {
+  it('is valid immediately and for years', () => {
     const { payload } = JSON.parse(issueLicense('team', nowMs).license) as LicenseFile;
 
     expect(payload).toMatchObject({ plan: 'team', not_before: '2025-12-31T00:00:00.000Z' });
@@ -38,7 +38,7 @@ describe('ensureLicense', () => {
   beforeEach(() => (dir = mkdtempSync(join(tmpdir(), 'svc-license-'))));
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  it('issues once, again when it is about to end, and again when the file is damaged', () => {
+  it('issues once, and again when the license is about to expire or the file is damaged', () => {
     const read = (nowMs: number) => readFileSync(ensureLicense(dir, 'enterprise', nowMs).file, 'utf8');
     const first = read(0);
     expect(read(1)).toBe(first);

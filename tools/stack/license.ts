@@ -11,10 +11,10 @@ export interface LicenseFiles {
 
 const dayMs = 86_400_000;
 const validDays = 3_650;
-/** From 30 days on a license would report itself as ending soon. */
+/** With 30 days or less a license reports that it expires soon. */
 const renewDays = 60;
 
-/** The stack's license of that plan and the key to check it with, signed anew when missing or about to end. */
+/** The stack's license of that plan and the key to check it with, issued again when missing or about to expire. */
 export function ensureLicense(dir: string, plan: LicensePlan, nowMs: number): LicenseFiles {
   const files = { file: join(dir, `${plan}.json`), publicKey: join(dir, `${plan}.pub.pem`) };
   if (existsSync(files.publicKey) && endsMs(files.file) > nowMs + renewDays * dayMs) return files;
@@ -25,7 +25,7 @@ export function ensureLicense(dir: string, plan: LicensePlan, nowMs: number): Li
   return files;
 }
 
-/** The signing key is thrown away. See docs/operations.md#license. */
+/** The signing key is discarded. See docs/operations.md#license. */
 export function issueLicense(plan: LicensePlan, nowMs: number): { license: string; publicKey: string } {
   const keys = generateKeyPairSync('ed25519');
   const payload = {
@@ -38,7 +38,7 @@ export function issueLicense(plan: LicensePlan, nowMs: number): { license: strin
     expires_at: new Date(nowMs + validDays * dayMs).toISOString(),
     entitlements: {},
   };
-  // What is signed is the payload without whitespace, which is how JSON.stringify prints it.
+  // The signature covers the payload without whitespace, as JSON.stringify prints it.
   const signature = sign(null, Buffer.from(JSON.stringify(payload)), keys.privateKey).toString('base64');
   return {
     license: `${JSON.stringify({ kid: 'local-stack', payload, signature: `ed25519:${signature}` }, null, 2)}\n`,
@@ -51,6 +51,6 @@ function endsMs(file: string): number {
     const { payload } = JSON.parse(readFileSync(file, 'utf8')) as { payload: { expires_at: string } };
     return Date.parse(payload.expires_at);
   } catch {
-    return 0; // missing or cut short: it is written again
+    return 0; // missing or truncated: written again
   }
 }

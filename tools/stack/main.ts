@@ -76,7 +76,7 @@ async function run(): Promise<void> {
     await (await starting).stop();
     process.exit(0);
   };
-  // A failed start is reported below, also when a signal waits for it.
+  // A failed start is reported below, also after a signal.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal).catch(() => 1));
 
   const stack = await starting;

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What policy bundles are signed with, and the key that kernels trust. */
+/** The key that signs policy bundles, and the public key that kernels trust. */
 export interface PolicyKey {
   file: string;
   /** SPKI, base64. */
@@ -10,7 +10,7 @@ export interface PolicyKey {
 }
 
 /**
- * The key of this data folder, made once so that bundles stay good over a restart.
+ * The key of this data folder, created once so that bundles remain valid after a restart.
  * See docs/reference/policy.md#bundles.
  */
 export function ensurePolicyKey(file: string): PolicyKey {

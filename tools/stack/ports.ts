@@ -1,9 +1,9 @@
 import { freePort, tryPort } from '@svc/testing';
 
 /**
- * Hands out ports of the loopback address, each once, the wanted one when it is free.
+ * Allocates ports of the loopback address, each once; the preferred one if it is free.
  *
- * @param usual whether the wanted ones are tried at all: two stacks that come up at once would both find them free
+ * @param usual whether preferred ports are tried: two stacks that start at once would both find them free
  */
 export function portPicker(usual: boolean) {
   const given = new Set<number>();

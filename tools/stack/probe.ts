@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
-/** Whether a GET of this URL answers 200. */
+/** Whether a GET of this URL returns 200. */
 export function answersOk(url: string, ca?: Buffer): Promise<boolean> {
   const get = url.startsWith('https:') ? requestHttps : requestHttp;
   return new Promise((resolve) => {

@@ -3,28 +3,28 @@ import type { LicensePlan } from './license';
 
 export const repositoryRoot = resolve(__dirname, '../..');
 
-/** What a stack is asked to be; everything has a default. */
+/** Options of a stack, all with defaults. */
 export interface StackOptions {
   /** Folder of data, certificates, keys and stack.json. Default `.svc`. */
   dataDir?: string;
   /** HTTPS and gRPC over TLS. Default true. */
   tls?: boolean;
-  /** Policy decisions in a process of their own instead of within the others. Default false. */
+  /** Runs the policy kernel as a separate process instead of inside the services. Default false. */
   kernel?: boolean;
   /** Default enterprise. */
   license?: LicensePlan;
-  /** Tries the ports that people know first. Default true; not where several stacks may come up at once. */
+  /** Prefers the well-known ports. Default true; false where several stacks may start at once. */
   usualPorts?: boolean;
   /** Builds the services first. Default true. */
   build?: boolean;
-  /** Wins over everything generated, and reaches the services. Default `process.env`. */
+  /** Passed to the services, with precedence over generated variables. Default `process.env`. */
   env?: NodeJS.ProcessEnv;
   onLine?: (service: string, line: string) => void;
-  /** What the stack is doing while it starts and stops. */
+  /** Receives progress messages during start and stop. */
   onProgress?: (what: string) => void;
-  /** Workers that get credentials for the stores, by pool, beyond the two that every pool has. */
+  /** Workers with credentials for the stores, by pool, in addition to the two of every pool. */
   workers?: Readonly<Record<string, readonly string[]>>;
-  /** The services to run; those of this repository unless a test says otherwise. */
+  /** The services to run. Default: those of this repository. */
   services?: readonly ServicePlan[];
 }
 
@@ -34,9 +34,9 @@ export interface ServicePlan {
   stage: number;
   /** JavaScript file to run, relative to the repository. */
   main: string;
-  /** Variable that holds the address to listen on, and the port that is taken when it is free. */
+  /** Variable with the listen address, and the preferred port. */
   ports: Readonly<Record<string, number>>;
-  /** Whose address answers /readyz. */
+  /** Variable with the address of /readyz. */
   readyAt: string;
   /** Serves HTTPS there when the stack has TLS. */
   readyOverTls?: boolean;

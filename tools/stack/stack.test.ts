@@ -31,7 +31,7 @@ const start = (options: StackOptions = {}) =>
 const onDisk = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8')) as StackInfo;
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** The environment that the sample gateway runs with, asked over HTTPS with the stack's authority only. */
+/** The environment of the sample gateway, read over HTTPS with only the stack's authority trusted. */
 const gatewayEnv = ({ info }: Stack) =>
   new Promise<Record<string, string>>((resolve, reject) => {
     request(`${info.base_url}/env`, { ca: readFileSync(info.ca_file), agent: false }, (response) => {
@@ -43,7 +43,7 @@ const gatewayEnv = ({ info }: Stack) =>
       .end();
   });
 
-/** Of every process on this machine; empty where there is no /proc. */
+/** Command lines of all processes on this machine; empty without /proc. */
 const commandLines = () =>
   (existsSync('/proc') ? readdirSync('/proc') : [])
     .filter((name) => /^\d+$/.test(name) && existsSync(`/proc/${name}/cmdline`))
@@ -52,7 +52,7 @@ const commandLine = (pid: string) => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    return ''; // it has ended since
+    return ''; // the process has exited since
   }
 };
 
@@ -63,7 +63,7 @@ describe('startStack', () => {
   beforeAll(async () => (stack = await start()), 60_000);
   afterAll(() => stack.stop(), 30_000);
 
-  it('says in stack.json, readable by its owner only, where everything is', () => {
+  it('writes addresses and credentials to stack.json, readable by its owner only', () => {
     const written = onDisk(stack.info.data_dir);
 
     expect(written).toEqual(stack.info);
@@ -72,7 +72,7 @@ describe('startStack', () => {
     expect(written.license).toBe('enterprise');
   });
 
-  it('gives every key holder a key of his own, and two administrators to one tenant', () => {
+  it('creates one key per role, and two administrators for one tenant', () => {
     const { keys, principals } = stack.info;
 
     expect(new Set(Object.values(keys)).size).toBe(6);
@@ -80,7 +80,7 @@ describe('startStack', () => {
     expect(principals.other_tenant.tenant).not.toBe(principals.admin.tenant);
   });
 
-  it('serves HTTPS with a certificate of its own authority and hands the services what they need', async () => {
+  it('serves HTTPS with a certificate of its own authority, and configures the services', async () => {
     const env = await gatewayEnv(stack);
 
     expect(stack.info.base_url).toMatch(/^https:/);
@@ -111,7 +111,7 @@ describe('startStack', () => {
     },
   );
 
-  it('loses nothing that Redis has acknowledged when Redis is killed', async () => {
+  it('loses no acknowledged write when Redis is killed', async () => {
     const redis = new Redis(stack.info.redis_url);
     await redis.set('kept', 'yes');
 
@@ -122,7 +122,7 @@ describe('startStack', () => {
     redis.disconnect();
   });
 
-  it('leaves a halted process down until it is resumed', async () => {
+  it('does not restart a halted process until it is resumed', async () => {
     await stack.halt('scheduler');
     expect(onDisk(stack.info.data_dir).pids['scheduler']).toBeUndefined();
 
@@ -131,7 +131,7 @@ describe('startStack', () => {
     expect(onDisk(stack.info.data_dir).pids['scheduler']).toBe(stack.info.pids['scheduler']);
   });
 
-  it('runs beside another stack', async () => {
+  it('runs at the same time as another stack', async () => {
     const other = await start();
 
     expect(other.info.base_url).not.toBe(stack.info.base_url);
@@ -140,7 +140,7 @@ describe('startStack', () => {
     await other.stop();
   }, 30_000);
 
-  it('refuses a folder that another process runs a stack on', async () => {
+  it('rejects a folder that another running stack uses', async () => {
     const dataDir = folder();
     writeFileSync(join(dataDir, 'stack.json'), JSON.stringify({ supervisor_pid: process.ppid }));
 
@@ -149,7 +149,7 @@ describe('startStack', () => {
 });
 
 describe('the end of a stack', () => {
-  it('stops the services while the stores still answer, then the stores, and removes stack.json', async () => {
+  it('stops the services while the stores are available, then the stores, and removes stack.json', async () => {
     const log = join(folder(), 'stops');
     const stack = await start({ env: callerEnv({ STOP_LOG: log }) });
     const { data_dir, redis_url, nats_url } = stack.info;
@@ -181,7 +181,7 @@ describe('the end of a stack', () => {
 });
 
 describe('a start with settings of the caller', () => {
-  it('lets his variables win, pairs together, and uses his Redis and NATS', async () => {
+  it('prefers variables of the caller, related ones together, and uses external Redis and NATS', async () => {
     const first = await start();
     const { redis_url, nats_url } = first.info;
 
@@ -212,7 +212,7 @@ describe('a start with settings of the caller', () => {
     await stack.stop();
   }, 30_000);
 
-  it('fails with the last words of a service that cannot start, and leaves nothing running', async () => {
+  it('fails with the last output of a service that cannot start, and leaves no process running', async () => {
     const dataDir = folder();
     const failing = start({ dataDir, env: callerEnv({ FAIL_START: '1' }) });
 

@@ -13,29 +13,29 @@ import { repositoryRoot, servicesOf, type ServicePlan, type StackOptions } from 
 import { planStores, type StoreAccess } from './stores';
 import { Supervised, type ProcessPlan } from './supervised';
 
-/** A running stack: Redis, NATS and the services, each a process that is brought back when it dies. */
+/** A running stack: Redis, NATS and the services, each a process that is restarted when it exits. */
 export interface Stack {
-  /** As in stack.json; `pids` is that of the moment of reading. */
+  /** As in stack.json; `pids` is current when read. */
   readonly info: StackInfo;
-  /** What a client of the stack needs: addresses, the admin key, the authority. */
+  /** For clients of the stack: addresses, the admin key, the authority. */
   readonly env: Readonly<Record<string, string>>;
-  /** Stops everything in order, within 15 seconds. */
+  /** Stops all processes in order, within 15 seconds. */
   stop(): Promise<void>;
-  /** Stops one process gracefully and starts it again; resolves when it serves. */
+  /** Restarts one process gracefully; resolves when it is ready. */
   restart(service: string): Promise<void>;
-  /** Ends one process the hard way; the supervisor brings it back. Resolves when it is dead. */
+  /** Kills one process; the supervisor restarts it. Resolves when it has exited. */
   kill(service: string, signal?: NodeJS.Signals): Promise<void>;
-  /** Ends one process and leaves it down until `resume`. */
+  /** Stops one process until `resume`. */
   halt(service: string, signal?: NodeJS.Signals): Promise<void>;
   resume(service: string): Promise<void>;
-  /** Resolves once the process serves (again). */
+  /** Resolves when the process is ready. */
   untilReady(service: string): Promise<void>;
 }
 
 const servicesStopWithinMs = 9_000;
 const storeStopsWithinMs = 2_500;
 
-/** @throws Error when a stack already runs on this folder, a build fails or a process does not come up */
+/** @throws Error when a stack already runs on this folder, a build fails or a process does not become ready */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const progress = options.onProgress ?? (() => undefined);
   const dataDir = resolve(options.dataDir ?? join(repositoryRoot, '.svc'));
@@ -72,7 +72,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const stop = async () => {
     isUp = false;
     progress('stopping the services');
-    // The gateway first: it stops taking in while the others still finish what is under way.
+    // The gateway first: it accepts no more requests while the others finish their work.
     await Promise.all(running.map((service) => service.stop(servicesStopWithinMs)));
     for (const store of [...stores].reverse()) await store.stop(storeStopsWithinMs);
     removeInfo(infoFile);
@@ -94,7 +94,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
   const find = (name: string): Supervised => {
     const found = all.find((service) => service.name === name);
-    if (!found) throw new Error(`no ${name} in this stack: it has ${all.map((service) => service.name).join(', ')}`);
+    if (!found)
+      throw new Error(`no process ${name} in this stack; it has ${all.map((service) => service.name).join(', ')}`);
     return found;
   };
   return {
@@ -121,7 +122,7 @@ interface Plan {
   info: Omit<StackInfo, keyof StoreAccess | 'pids'>;
 }
 
-/** Decides every port, address and file; starts nothing. */
+/** Determines all ports, addresses and files; starts no process. */
 async function planStack(options: StackOptions, dataDir: string, services: readonly ServicePlan[]): Promise<Plan> {
   const callerEnv = options.env ?? process.env;
   const pickPort = portPicker(options.usualPorts ?? true);

@@ -13,23 +13,23 @@ import type { PickPort } from './ports';
 import { repositoryRoot } from './settings';
 import type { ProcessPlan } from './supervised';
 
-/** Addresses and credentials of the stores, as stack.json has them. */
+/** Addresses and credentials of the stores, as in stack.json. */
 export interface StoreAccess {
   /** With user and password of the services. */
   nats_url: string;
   nats_user: string;
   nats_password: string;
-  /** With the operator's user, which has every command of Redis. */
+  /** With the user of the operator, which may run every Redis command. */
   redis_url: string;
   redis_user: string;
   redis_password: string;
-  /** Access of workers by pool; empty when the caller brought both stores. */
+  /** Access of workers by pool; empty when the caller provides both stores. */
   workers: Record<string, WorkerAccess[]>;
 }
 
 export interface StoresPlan {
   processes: ProcessPlan[];
-  /** Reads the credentials again, since workers can be added while the stack runs. */
+  /** Reloads the credentials, since workers can be added while the stack runs. */
   access(): StoreAccess;
   /** Addresses with the user of the services. */
   serviceUrls: { redis: string; nats: string };
@@ -39,7 +39,7 @@ export interface StoresOptions {
   dataDir: string;
   callerEnv: NodeJS.ProcessEnv;
   pickPort: PickPort;
-  /** Workers that get credentials, by pool, beyond those that every pool has. */
+  /** Workers with credentials, by pool, in addition to those of every pool. */
   workers?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -50,7 +50,7 @@ const natsDir = (dataDir: string): string => join(dataDir, 'nats');
 export const poolsFile = (env: NodeJS.ProcessEnv): string =>
   resolve(repositoryRoot, env['POOL_CONFIG_PATH'] || 'config/pools.yaml');
 
-/** Makes the credentials of the local stack that are missing. @throws Error as ensureCredentials and readPools */
+/** Creates missing credentials of the local stack. @throws Error as ensureCredentials and readPools */
 export const ensureStackCredentials = (dataDir: string, pools: string, workers: StoresOptions['workers'] = {}) =>
   ensureCredentials({ dir: credentialsDir(dataDir), pools: readPools(pools), natsDir: natsDir(dataDir), workers });
 
@@ -90,14 +90,14 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
   };
 }
 
-/** Reads the pools file again; while it has a mistake, the pools are those from before, as they are for the services. */
+/** Reloads the pools file; while it is invalid, the previous pools are used, as in the services. */
 function lastGoodPools(file: string): () => PoolTable {
   let pools = readPools(file);
   return () => {
     try {
       pools = readPools(file);
     } catch {
-      // The services name the mistake.
+      // The services report the error.
     }
     return pools;
   };
@@ -124,7 +124,7 @@ interface StorePlan {
   process: ProcessPlan;
 }
 
-/** Redis that has on disk what it has acknowledged, and refuses writes rather than forgetting something. */
+/** Redis that persists every acknowledged write, and rejects writes rather than evicting keys. */
 async function planRedis(
   dataDir: string,
   pickPort: PickPort,
@@ -150,11 +150,11 @@ async function planRedis(
 
 const durable = [
   ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
-  // Without a limit nobody could say when it is nearly reached.
+  // Admission control needs a limit to compare with.
   ...['--maxmemory-policy', 'noeviction', '--maxmemory', '2gb', '--loglevel', 'warning'],
 ];
 
-/** JetStream is turned on in the configuration file, so that a reload does not turn it off. */
+/** JetStream is enabled in the configuration file, so that a reload does not disable it. */
 async function planNats(dataDir: string, pickPort: PickPort, confFile: string): Promise<StorePlan> {
   const dir = natsDir(dataDir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -173,7 +173,7 @@ async function planNats(dataDir: string, pickPort: PickPort, confFile: string): 
   };
 }
 
-/** While Redis reads its data it accepts connections, authenticates, and answers commands with errors. */
+/** While Redis loads its data it accepts connections, authenticates, and returns errors for commands. */
 const pong = (port: number, password: string) =>
   new Promise<boolean>((resolve) => {
     let answer = '';

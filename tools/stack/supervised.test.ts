@@ -32,7 +32,7 @@ async function supervise(script: string) {
 const stays = `setInterval(() => {}, 1_000); console.log('ready');`;
 
 describe('the end of a supervised process', () => {
-  it('unasked: is reported with exit code and its last 50 lines, and the process is started again', async () => {
+  it('unexpected: is reported with exit code and the last 50 lines, and the process is restarted', async () => {
     const { process, ends, times } = await supervise(`
       process.on('SIGUSR2', () => {
         for (let i = 1; i <= 60; i++) console.log('line ' + i);
@@ -51,7 +51,7 @@ describe('the end of a supervised process', () => {
     await eventually(() => expect(times('ready')).toBe(2));
   });
 
-  it('unasked: by a signal, is reported with the signal', async () => {
+  it('unexpected: by a signal, is reported with the signal', async () => {
     const { process, ends } = await supervise(stays);
 
     globalThis.process.kill(process.pid ?? 0, 'SIGKILL');
@@ -59,7 +59,7 @@ describe('the end of a supervised process', () => {
     await eventually(() => expect(ends).toMatchObject([{ code: null, signal: 'SIGKILL' }]));
   });
 
-  it('asked: with another exit code than 0, is reported', async () => {
+  it('requested: with an exit code other than 0, is reported', async () => {
     const { process, ends } = await supervise(`process.on('SIGTERM', () => process.exit(1)); ${stays}`);
 
     await process.kill('SIGTERM');

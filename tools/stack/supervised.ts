@@ -3,54 +3,54 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { endChild, isRunning, spawnLeashed } from '@svc/testing';
 
-/** One process of the stack and how to tell that it serves. */
+/** One process of the stack and its readiness check. */
 export interface ProcessPlan {
   name: string;
   command: string;
   args: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Whether it serves; asked again until it says so. A rejection counts as "not yet". */
+  /** Readiness check, polled until true. A rejection counts as not ready. */
   isReady(): Promise<boolean>;
 }
 
 export interface SupervisedOptions {
   onLine(line: string): void;
-  /** Called whenever a process has started or ended. */
+  /** Called whenever a process has started or exited. */
   onChange(): void;
-  /** Called when a process that should run has ended without a request, or not as requested. */
+  /** Called when a process exits without a request, or with an error after one. */
   onUnaskedEnd?(end: UnaskedEnd): void;
   readyWithinMs?: number;
   firstPauseMs?: number;
   longestPauseMs?: number;
 }
 
-/** How a process ended by itself, or why it had to be killed after it was asked to end. */
+/** How a process exited, or why it was killed. */
 export interface UnaskedEnd {
   name: string;
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** Of this process, at most 50, oldest first. */
+  /** The last lines of its output, at most 50, oldest first. */
   lastLines: readonly string[];
 }
 
 const rememberedLines = 50;
 const probeEveryMs = 25;
-/** After this long a process counts as healthy, and its next death is a first one again. */
+/** Uptime after which a process counts as healthy, and the restart delay is reset. */
 const settledAfterMs = 10_000;
 
-/** Keeps one process running until it is told to stop. */
+/** Keeps one process running until it is stopped. */
 export class Supervised {
   private child: ChildProcess | undefined;
   private launchedAtMs = 0;
   private wanted = false;
   private deaths = 0;
   private restartTimer: NodeJS.Timeout | undefined;
-  /** Of the process that was started last. */
+  /** Output of the latest process. */
   private lastLines: string[] = [];
-  /** Resolves when that process has ended and its output has been read. */
+  /** Resolves when that process has exited and its output has been read. */
   private closed: Promise<unknown> = Promise.resolve();
-  /** The signal with which each process was asked to end. */
+  /** The signal sent to each process to stop it. */
   private readonly asked = new WeakMap<ChildProcess, NodeJS.Signals>();
 
   constructor(
@@ -73,9 +73,9 @@ export class Supervised {
   }
 
   /**
-   * Starts the process and waits until it serves. From then on it is restarted when it dies.
+   * Starts the process and waits until it is ready. From then on it is restarted when it exits.
    *
-   * @throws Error with its last lines when it ends before, or does not serve in time
+   * @throws Error with its last lines when it exits before that, or is not ready in time
    */
   async start(): Promise<void> {
     if (this.pid === undefined) this.launch();
@@ -84,14 +84,14 @@ export class Supervised {
     if (this.pid === undefined) this.restartLater();
   }
 
-  /** Ends it and leaves it down; SIGKILL follows after `withinMs`. */
+  /** Stops the process without a restart; sends SIGKILL after `withinMs`. */
   async stop(withinMs = 10_000, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     this.wanted = false;
     clearTimeout(this.restartTimer);
     await this.end(signal, withinMs);
   }
 
-  /** Ends it the hard way and lets the supervisor bring it back. */
+  /** Kills the process; the supervisor restarts it. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     await this.end(signal);
   }
@@ -102,7 +102,7 @@ export class Supervised {
     await endChild(this.child, signal, withinMs);
   }
 
-  /** Resolves once it serves, also in the middle of a restart. */
+  /** Resolves when the process is ready, also during a restart. */
   async untilReady(): Promise<void> {
     const deadlineMs = Date.now() + (this.options.readyWithinMs ?? 60_000);
     while (!(await this.serves())) {
@@ -115,7 +115,7 @@ export class Supervised {
     }
   }
 
-  /** The answer counts only if it is still this very process that runs: ports may be shared with a predecessor. */
+  /** Ignores the response if the process has changed: its predecessor may have used the same port. */
   private async serves(): Promise<boolean> {
     const { pid } = this;
     if (pid === undefined) return false;

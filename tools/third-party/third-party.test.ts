@@ -16,14 +16,14 @@ const services = coreServices.filter(({ name }) => name === 'scheduler' || name 
 const patience = { withinMs: 60_000, everyMs: 50 };
 
 /**
- * Gateway and scheduler as built, with workers that use the published Python package and nothing of this repository, each
- * with the credentials that the stack has made for it.
+ * The built gateway and scheduler, with workers that use only the published Python package, each with the credentials
+ * that the stack created for it.
  */
 describe('workers built on the published Python package', () => {
   let stack: Stack;
   let connection: NatsConnection;
   const workers: ChildProcess[] = [];
-  const heard: Packet[] = [];
+  const received: Packet[] = [];
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-third-party-'));
 
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('workers built on the published Python package', () => {
       connection.subscribe(subject, {
         callback: (_, { data }) => {
           const decoded = decodePacket(data);
-          if (decoded.kind === 'ok') heard.push(decoded.packet);
+          if (decoded.kind === 'ok') received.push(decoded.packet);
         },
       });
     }
@@ -79,12 +79,12 @@ describe('workers built on the published Python package', () => {
   const until = (id: string, fields: object) =>
     eventually(async () => expect(await job(id)).toMatchObject(fields), patience);
   const results = (id: string, worker: string) =>
-    heard.flatMap((packet) =>
+    received.flatMap((packet) =>
       packet.kind === 'job_result' && packet.sender_id === worker && packet.body.job_id === id ? [packet.body] : [],
     );
   const storedResult = async (id: string) => (await admin().get(`/api/v1/memory?ptr=redis://res:${id}`)).body;
 
-  it('200 jobs are completed, each once, with the dispatch echoed', async () => {
+  it('200 jobs complete, each once, with the dispatch echoed', async () => {
     const ids = await Promise.all(Array.from({ length: 200 }, (_, i) => submit('job.demo.echo', `hello ${i}`)));
 
     for (const id of ids) await until(id, { state: 'SUCCEEDED', attempts: 1, worker_id: 'py-worker' });
@@ -92,9 +92,9 @@ describe('workers built on the published Python package', () => {
     const echoes = () =>
       ids.map((id) => results(id, 'py-worker').map(({ dispatch, identity }) => ({ dispatch, identity })));
     const echoed = await eventually(() => {
-      const heardOfAll = echoes();
-      expect(heardOfAll.flat()).toHaveLength(200);
-      return heardOfAll;
+      const receivedOfAll = echoes();
+      expect(receivedOfAll.flat()).toHaveLength(200);
+      return receivedOfAll;
     }, patience);
     expect(new Set(echoed.map(([result]) => result?.dispatch?.dispatch_id)).size).toBe(200);
     const dispatch = expect.objectContaining({ attempt: 1, assigned_worker_id: 'py-worker' }) as object;
@@ -117,7 +117,7 @@ describe('workers built on the published Python package', () => {
     await eventually(() => expect(ended()).toEqual(bothAttempts), patience);
   });
 
-  it('progress is kept, and a cancel stops the dispatch it names', async () => {
+  it('progress is stored, and a cancel stops the dispatch it names', async () => {
     const id = await submit('job.demo.slow');
     await until(id, { state: 'RUNNING', progress_percent: 40, progress_message: 'waiting for a cancel' });
 
@@ -126,7 +126,7 @@ describe('workers built on the published Python package', () => {
     expect(status).toBe(200);
     await eventually(() => expect(results(id, 'py-worker')).toHaveLength(1), patience);
     const [result] = results(id, 'py-worker');
-    const cancels = heard.flatMap((packet) =>
+    const cancels = received.flatMap((packet) =>
       packet.kind === 'job_cancel' && packet.body.job_id === id ? [packet.body.dispatch] : [],
     );
     expect(jobStatusName(result?.status ?? 0)).toBe('CANCELLED');
@@ -144,8 +144,8 @@ describe('workers built on the published Python package', () => {
     expect(JSON.stringify(await storedResult(ids[3] ?? ''))).toContain('hello 3');
   });
 
-  it('no packet was refused', () => {
-    const alerts = heard.flatMap(({ kind, body }) => (kind === 'alert' && 'error_code_enum' in body ? [body] : []));
+  it('no packet was rejected', () => {
+    const alerts = received.flatMap(({ kind, body }) => (kind === 'alert' && 'error_code_enum' in body ? [body] : []));
     expect(alerts.filter(({ error_code_enum: code }) => code >= 100 && code < 200)).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ interface Tables {
 }
 
 const firstExtension = 1_000;
-/** The package puts the group into the names of error codes; the contract's table does not. */
+/** Names of error codes include the group in the package, but not in the contract's table. */
 const isGrouped = (name: string) => /^ERROR_CODE_(PROTOCOL|JOB|SAFETY|TRANSPORT)_/.test(name);
 
 const published = JSON.parse(

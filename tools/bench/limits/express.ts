@@ -1,4 +1,4 @@
-import { bundleProgram, firstWord, startChild, stopChild } from '../../child-program';
+import { bundleProgram, firstMessage, startChild, stopChild } from '../../child-program';
 import { HttpLoad, httpRequest } from '../http-load';
 import { submissionBody } from '../submission';
 import { stopwatch } from '../statistics';
@@ -17,7 +17,7 @@ async function measurePostRate({ redis, quick }: LimitServers, path: string): Pr
     NODE_ENV: 'production',
     BENCH_REDIS_PORT: String(redis.port),
   });
-  const load = await HttpLoad.open(Number(await firstWord(child)), 64);
+  const load = await HttpLoad.open(Number(await firstMessage(child)), 64);
   const request = httpRequest('POST', path, {}, JSON.stringify(submissionBody()));
   const post = async (count: number) =>
     load.run(count, async (send) => {
