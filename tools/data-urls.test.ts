@@ -198,7 +198,7 @@ describe('data URLs', () => {
 
   it('409: after the end of the job, whose stored result is unchanged since its scan', async () => {
     const { worker, id, request } = await dispatched();
-    const { body } = await call(urlOf(request, 'RESULT'), 'PUT', '{"a":1}');
+    const { body } = await call(getUrl(request, 'RESULT'), 'PUT', '{"a":1}');
     await worker.answer(request, 'SUCCEEDED', { result_ptr: String(body['result_ptr']) });
     await until(id, 'SUCCEEDED');
     const ended = [409, 'job_not_in_flight'];

@@ -35,7 +35,7 @@ describe('configured API keys', () => {
     admins.splice(0);
   });
 
-  it('a key is found by its digest and known by the first 12 digits of it', () => {
+  it('finds a key by its digest; its id is the first 12 digits of it', () => {
     const digest = sha256('k1');
 
     expect(open({ key: 'k1' }).find(digest)).toEqual({
@@ -51,11 +51,11 @@ describe('configured API keys', () => {
     expect(open({ key: 'k1' }).find(sha256('k2'))).toBeUndefined();
   });
 
-  it('the list says what a key is when SVC_API_KEY names it too', () => {
+  it('SVC_API_KEYS takes precedence over SVC_API_KEY for the same key', () => {
     expect(open({ key: 'k1', keys: 'acme:k1:viewer' }).find(sha256('k1'))).toMatchObject({ role: 'viewer' });
   });
 
-  it('a key is not found once it has expired', () => {
+  it('does not find an expired key', () => {
     const keys = open({ keys: '[{"key":"k1","expires_at":"2026-01-01T00:00:01Z"}]' });
     expect(keys.find(sha256('k1'))).toBeDefined();
 
@@ -64,7 +64,7 @@ describe('configured API keys', () => {
     expect(keys.find(sha256('k1'))).toBeUndefined();
   });
 
-  it('a changed file holds within a tenth of a second', () => {
+  it('a changed file takes effect within 100 ms', () => {
     writeFileSync(path, 'k1');
     const keys = open({ path });
 
@@ -87,7 +87,7 @@ describe('configured API keys', () => {
     expect(problems).toEqual([expect.stringMatching(/^(?!.*very-private).*not valid JSON/)]);
   });
 
-  it('a file that is gone keeps the previous keys', () => {
+  it('a deleted file keeps the previous keys', () => {
     writeFileSync(path, 'k1');
     const keys = open({ path });
 
@@ -98,7 +98,7 @@ describe('configured API keys', () => {
     expect(problems).toHaveLength(1);
   });
 
-  it('listed keys without a role are reported, since they are admin keys; SVC_API_KEY is one by definition', () => {
+  it('reports listed keys without a role, since they are admin keys; SVC_API_KEY always is one', () => {
     writeFileSync(path, 'acme:f1:viewer\nacme:f2');
     const keys = open({ key: 'k0', keys: 'k1,acme:k2:viewer,acme:k3', path });
 
@@ -119,13 +119,13 @@ describe('configured API keys', () => {
     ['ab1'.repeat(12), /characters that repeat less/],
     [`changeme-${strong}`, /no common word in it/],
     [`abcdef-${strong}`, /no common word in it/],
-  ])('production refuses the weak key %s', (keys, message) => {
+  ])('production rejects the weak key %s', (keys, message) => {
     expect(() => open({ production: true, keys })).toThrow(message);
     expect(() => open({ production: true, keys, skipSecretValidation: true })).not.toThrow();
     expect(() => open({ keys })).not.toThrow();
   });
 
-  it('production takes a random key', () => {
+  it('production accepts a random key', () => {
     expect(open({ production: true, keys: `acme:${strong}` }).count()).toBe(1);
   });
 });

@@ -4,7 +4,7 @@ import { parseKeyList, type KeyEntry } from './key-list';
 import { secretProblem } from './secret-strength';
 import { watchFile } from './watched-file';
 
-/** The variables are named beside the fields; an absent one is an empty string. */
+/** Each field names its variable; an unset variable is an empty string. */
 export interface ApiKeySettings {
   /** SVC_API_KEY, else API_KEY: one admin key. */
   key: string;
@@ -21,53 +21,53 @@ export interface ApiKeySettings {
 
 export interface ApiKeys extends KeySource {
   find(digest: string): Identity | undefined;
-  /** How many keys are configured, expired ones included. */
+  /** Number of configured keys, including expired ones. */
   count(): number;
 }
 
 export interface ApiKeyHooks {
   nowMs(): number;
   onProblem(problem: Error): void;
-  /** Entries of a list, counted from 1, that name no role and so are admin keys. Also when the key file changed. */
+  /** Reports list entries (counted from 1) that have no role and so are admin keys; also after the key file changed. */
   onAdminByDefault(origin: string, entries: readonly number[]): void;
 }
 
-interface HeldKey {
+interface IndexedKey {
   digest: string;
   identity: Identity;
   expiresAtMs: number;
 }
-type HeldKeys = ReadonlyMap<string, HeldKey>;
+type KeyIndex = ReadonlyMap<string, IndexedKey>;
 
 /**
- * The configured API keys, held as digests only. The key file is looked at on every request and read again when it changed;
- * a file that no longer parses keeps the previous set and is reported.
+ * Configured API keys, kept as digests only. A changed key file is read again on the next request, at most every 100 ms; a
+ * file that does not parse is reported and the previous keys stay in effect.
  *
- * @throws Error naming the variable and the entry when a key is malformed, too weak for production, or none is configured
- *   in production
+ * @throws Error naming the variable and the entry when a key is malformed or too weak for production, or when production
+ *   has no key
  */
 export function openApiKeys(settings: ApiKeySettings, { nowMs, onProblem, onAdminByDefault }: ApiKeyHooks): ApiKeys {
   const { path, defaultTenant } = settings;
-  const hold = (entries: KeyEntry[], origin: string): HeldKeys => {
+  const index = (entries: KeyEntry[], origin: string): KeyIndex => {
     const admins = entries.flatMap(({ isAdminByDefault }, i) => (isAdminByDefault ? [i + 1] : []));
     if (admins.length > 0) onAdminByDefault(origin, admins);
-    return holdKeys(entries, origin, settings);
+    return indexKeys(entries, origin, settings);
   };
-  const listed = hold(parseKeyList(settings.keys, 'SVC_API_KEYS', defaultTenant), 'SVC_API_KEYS');
-  const single = hold(singleKey(settings), 'SVC_API_KEY');
+  const listed = index(parseKeyList(settings.keys, 'SVC_API_KEYS', defaultTenant), 'SVC_API_KEYS');
+  const single = index(singleKey(settings), 'SVC_API_KEY');
   const file = path
     ? watchFile({
         path,
-        parse: (text) => hold(parseKeyList(text, 'SVC_API_KEYS_PATH', defaultTenant), 'SVC_API_KEYS_PATH'),
+        parse: (text) => index(parseKeyList(text, 'SVC_API_KEYS_PATH', defaultTenant), 'SVC_API_KEYS_PATH'),
         onProblem,
-        // Looking at the file at every request would cost each of them a system call.
+        // Bounds the cost to ten system calls a second instead of one per request.
         everyMs: 100,
         nowMs,
       })
     : undefined;
-  const nothing: HeldKeys = new Map();
-  // The more particular source says what a key is when two name it.
-  const sources = (): HeldKeys[] => [file?.current() ?? nothing, listed, single];
+  const nothing: KeyIndex = new Map();
+  // Precedence when two sources have the same key.
+  const sources = (): KeyIndex[] => [file?.current() ?? nothing, listed, single];
   const count = () => sources().reduce((sum, source) => sum + source.size, 0);
 
   if (settings.production && count() === 0) {
@@ -77,8 +77,8 @@ export function openApiKeys(settings: ApiKeySettings, { nowMs, onProblem, onAdmi
     count,
     find(digest) {
       for (const source of sources()) {
-        const held = source.get(digest);
-        if (held && sameDigest(held.digest, digest)) return held.expiresAtMs > nowMs() ? held.identity : undefined;
+        const key = source.get(digest);
+        if (key && sameDigest(key.digest, digest)) return key.expiresAtMs > nowMs() ? key.identity : undefined;
       }
       return undefined;
     },
@@ -99,18 +99,22 @@ const singleKey = ({ key, defaultTenant }: ApiKeySettings): KeyEntry[] =>
       ]
     : [];
 
-function holdKeys(entries: KeyEntry[], origin: string, { production, skipSecretValidation }: ApiKeySettings): HeldKeys {
+function indexKeys(
+  entries: KeyEntry[],
+  origin: string,
+  { production, skipSecretValidation }: ApiKeySettings,
+): KeyIndex {
   return new Map(
     entries.map((entry, i) => {
       const weakness = production && !skipSecretValidation ? secretProblem('api_key', entry.key) : undefined;
       if (weakness) throw new Error(`${origin}: key ${i + 1} ${weakness}`);
       const digest = sha256(entry.key);
-      return [digest, { digest, identity: identityOf(entry, digest), expiresAtMs: entry.expiresAtMs ?? Infinity }];
+      return [digest, { digest, identity: toIdentity(entry, digest), expiresAtMs: entry.expiresAtMs ?? Infinity }];
     }),
   );
 }
 
-const identityOf = (entry: KeyEntry, digest: string): Identity => ({
+const toIdentity = (entry: KeyEntry, digest: string): Identity => ({
   tenant: entry.tenant,
   principalId: entry.principalId,
   role: entry.role,

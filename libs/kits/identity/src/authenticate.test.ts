@@ -69,8 +69,8 @@ describe('authentication', () => {
   }; // prettier-ignore
   const signIn = (key: string, tenant = '') => sessions.create({ keyDigest: sha256(key), tenant });
 
-  describe('which credential counts', () => {
-    it('a key gives its tenant, role, principal and submitter', async () => {
+  describe('precedence of credentials', () => {
+    it('a key yields its tenant, role, principal and submitter', async () => {
       expect(await ask({ apiKey: ' "acme-admin" ' })).toEqual({
         tenant: 'acme',
         scope: 'acme',
@@ -84,37 +84,37 @@ describe('authentication', () => {
       });
     });
 
-    it('a bearer comes before a key, and a wrong one is not made good by the key', async () => {
+    it('a bearer token takes precedence over a key; an invalid token is refused even with a valid key', async () => {
       expect(await ask({ authorization: 'Bearer good.jwt', apiKey: 'root', tenant: 'default' })).toMatchObject({
         source: 'jwt',
       });
       expect(await ask({ authorization: 'Bearer bad.jwt', apiKey: 'root' })).toBe('unauthorized');
     });
 
-    it('a key comes before the cookie', async () => {
+    it('a key takes precedence over the cookie', async () => {
       const { token } = await signIn('acme-admin');
 
       expect(await ask({ apiKey: 'wrong', cookie: `svc_session=${token}` })).toBe('unauthorized');
     });
 
-    it('a WebSocket subprotocol carries a key', async () => {
+    it('accepts a key from a WebSocket subprotocol', async () => {
       const protocols = `svc-api-key, ${Buffer.from('acme-viewer').toString('base64url')}`;
 
       expect(await ask({ protocols })).toMatchObject({ role: 'viewer' });
       expect(await ask({ protocols: 'svc-api-key' })).toBe('unauthorized');
     });
 
-    it('an expired key and an unknown one are refused alike', async () => {
+    it('refuses an expired key and an unknown key with the same code', async () => {
       const early = nowMs;
       expect(await ask({ apiKey: 'short' })).toMatchObject({ tenant: 'acme' });
       nowMs = Date.UTC(2026, 0, 1, 2);
 
       expect(await ask({ apiKey: 'short' })).toBe('unauthorized');
-      expect(await ask({ apiKey: 'never-heard-of' })).toBe('unauthorized');
+      expect(await ask({ apiKey: 'unknown' })).toBe('unauthorized');
       nowMs = early;
     });
 
-    it('nothing is anonymous only where that is allowed, and never in production', async () => {
+    it('a request without credentials is anonymous only where that is allowed, and never in production', async () => {
       expect(await ask({})).toBe('unauthorized');
       expect(await ask({}, { allowAnonymous: true })).toMatchObject({
         role: 'anonymous',
@@ -125,7 +125,7 @@ describe('authentication', () => {
       expect(await ask({ apiKey: 'wrong' }, { allowAnonymous: true })).toBe('unauthorized');
     });
 
-    it('with SVC_JWT_REQUIRED only a JWT is taken', async () => {
+    it('with SVC_JWT_REQUIRED only a JWT is accepted', async () => {
       const { token } = await signIn('acme-admin');
       const only = { jwtRequired: true };
 
@@ -142,7 +142,7 @@ describe('authentication', () => {
       ['acme-admin', 'acme', { tenant: 'acme', scope: 'acme' }],
       ['root', undefined, { tenant: 'default', scope: '*' }],
       ['root', 'beta', { tenant: 'beta', scope: 'beta' }],
-    ])('%s asking for %s', async (apiKey, tenant, expected) => {
+    ])('key %s with X-Tenant-ID %s', async (apiKey, tenant, expected) => {
       expect(await ask({ apiKey, tenant })).toMatchObject(expected as object);
     });
 
@@ -151,11 +151,11 @@ describe('authentication', () => {
       ['root', '*'],
       ['root', 'a:b'],
       ['root', 'acme, beta'],
-    ])('%s may not ask for %s', async (apiKey, tenant) => {
+    ])('key %s is denied X-Tenant-ID %s', async (apiKey, tenant) => {
       expect(await ask({ apiKey, tenant })).toBe('tenant_access_denied');
     });
 
-    it('a credential without a tenant must name the default one', async () => {
+    it('a credential without a tenant must name the default tenant', async () => {
       const authorization = 'Bearer good.jwt';
 
       expect(await ask({ authorization })).toBe('tenant_id_required');
@@ -174,19 +174,19 @@ describe('authentication', () => {
   });
 
   describe('header principals', () => {
-    it('name a principal only where the credential has none', async () => {
+    it('set the principal only if the credential has none', async () => {
       expect(await ask({ apiKey: 'acme-viewer', principalId: 'bo' })).toMatchObject({ principalId: 'bo' });
       expect(await ask({ apiKey: 'acme-admin', principalId: 'bo' })).toMatchObject({ principalId: 'ann' });
     });
 
-    it('lower a role and never raise it', async () => {
+    it('can lower a role but never raise it', async () => {
       expect(await ask({ apiKey: 'acme-admin', principalRole: 'viewer' })).toMatchObject({ role: 'viewer' });
       expect(await ask({ apiKey: 'acme-viewer', principalRole: 'admin' })).toMatchObject({ role: 'viewer' });
       expect(await ask({ apiKey: 'acme-viewer', principalRole: 'operator' })).toMatchObject({ role: 'viewer' });
       expect(await ask({ apiKey: 'acme-viewer', principalRole: 'user' })).toMatchObject({ role: 'viewer' });
     });
 
-    it('are dropped in production unless trusted', async () => {
+    it('are ignored in production unless trusted', async () => {
       const presented = { apiKey: 'acme-viewer', principalId: 'bo' };
 
       expect(await ask(presented, { production: true })).toMatchObject({ principalId: '' });
@@ -197,14 +197,14 @@ describe('authentication', () => {
   });
 
   describe('sessions', () => {
-    it.each(['authorization', 'apiKey', 'cookie'] as const)('stand for their key in %s', async (place) => {
+    it.each(['authorization', 'apiKey', 'cookie'] as const)('authenticate as their key in %s', async (place) => {
       const { token } = await signIn('acme-admin');
       const value = { authorization: `Bearer ${token}`, apiKey: token, cookie: `a=b; svc_session=${token}` }[place];
 
       expect(await ask({ [place]: value })).toMatchObject({ source: 'session', tenant: 'acme', principalId: 'ann' });
     });
 
-    it('keep the tenant that was chosen, if the key may choose', async () => {
+    it('keep the chosen tenant if the key may choose one', async () => {
       const free = await signIn('root', 'beta');
       const bound = await signIn('acme-admin', 'beta');
 
@@ -218,7 +218,7 @@ describe('authentication', () => {
       expect(await ask({ apiKey: token }, {}, [scoped])).toBe('unauthorized');
     });
 
-    it('end by sign-out, by time, and never existed when made up', async () => {
+    it('end by sign-out and by expiry; an invented token is refused', async () => {
       const { token } = await signIn('acme-admin');
       const { token: old, expiresAtMs } = await signIn('acme-admin');
       await sessions.end(token);
@@ -231,7 +231,7 @@ describe('authentication', () => {
       nowMs = early;
     });
 
-    it('leave no token and no key in the store, and expire there by themselves', async () => {
+    it('store neither the token nor the key, and expire in the store', async () => {
       await redis.flushall();
       const { token } = await signIn('acme-admin');
       const [key = ''] = await redis.keys('*');

@@ -3,11 +3,11 @@ import { sha256 } from './digest';
 import type { Identity, KeySource } from './identity';
 import type { BearerCheck } from './jwt';
 import { missingScope } from './key-scope';
-import { findKey, identityOfSession, sessionPrefix, type Sessions } from './sessions';
+import { findKey, resolveSession, sessionPrefix, type Sessions } from './sessions';
 import { chooseTenant } from './tenant';
 import { keyOfProtocols } from './web-socket-key';
 
-/** What a request of any transport presents. Absent and empty mean the same. */
+/** Credentials and identity headers of a request, for every transport. Absent and empty are equivalent. */
 export interface Presented {
   authorization?: string | undefined;
   /** Header or metadata `X-API-Key`. */
@@ -22,8 +22,8 @@ export interface Presented {
   principalId?: string | undefined;
   principalRole?: string | undefined;
   /**
-   * The route that was found, by its declared method and path, for keys bound to scopes. Never the path as it was sent: it has
-   * other spellings than the one that scopes are compared with. Transports without paths leave it out.
+   * Declared method and path of the matched route, for keys with scopes. Never the path as sent: it has other spellings than
+   * the one that scopes are compared with. Absent for transports without paths.
    */
   request?: { method: string; path: string };
 }
@@ -32,7 +32,7 @@ export type AuthOutcome =
   | {
       kind: 'caller';
       caller: Caller;
-      /** Known by the session cookie, which browsers send along with requests that other sites make. */
+      /** Authenticated by the session cookie, which browsers also send with requests made by other sites. */
       byCookie?: boolean;
     }
   | {
@@ -51,7 +51,7 @@ export interface AuthenticateDeps {
   /** Static-key JWT first, then OIDC. */
   bearer: readonly BearerCheck[];
   sessions: Pick<Sessions, 'find'> | undefined;
-  /** Stored and built-in roles, for lowering a role by header. */
+  /** Stored and built-in roles, used to check that a header only lowers the role. */
   roles?: () => Readonly<Record<string, Role>>;
 }
 
@@ -67,8 +67,8 @@ export interface AuthenticateSettings {
 }
 
 /**
- * The one authenticator of REST, gRPC and WebSocket. A credential that is presented decides:
- * when it is wrong, no weaker one is tried.
+ * The authenticator of REST, gRPC and WebSocket. Only the credential with the highest precedence is tried: when it is
+ * invalid, the request is refused.
  */
 export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSettings): Authenticate {
   const honoursHeaders = !settings.production || settings.allowHeaderPrincipal;
@@ -86,7 +86,7 @@ export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSett
     const choice = chooseTenant(identity, presented.tenant, settings.defaultTenant);
     if (choice.kind === 'refused') return choice;
     const named = honoursHeaders ? withHeaderPrincipal(identity, presented, deps.roles?.()) : identity;
-    return { kind: 'caller', caller: callerOf(named, choice), byCookie };
+    return { kind: 'caller', caller: toCaller(named, choice), byCookie };
   };
 }
 
@@ -97,19 +97,19 @@ async function identify(
 ): Promise<{ identity: Identity | undefined; byCookie: boolean }> {
   const bySession = async (token: string) => {
     const record = await sessions?.find(token);
-    return record && identityOfSession(record, keys);
+    return record && resolveSession(record, keys);
   };
   const byKey = (key: string) => (key.startsWith(sessionPrefix) ? bySession(key) : findKey(sha256(key), keys));
 
   const token = /^bearer +(\S.*)$/i.exec(presented.authorization?.trim() ?? '')?.[1]?.trim();
-  // Sessions stand for API keys, so a deployment that wants JWTs only refuses them too.
+  // A session is backed by an API key, so SVC_JWT_REQUIRED refuses sessions too.
   if (token && !token.startsWith(sessionPrefix)) return presentedBy(await byBearer(token, bearer));
   if (settings.jwtRequired) return presentedBy(undefined);
   if (token) return presentedBy(await bySession(token));
   const key = bareKey(presented.apiKey ?? '');
   if (key) return presentedBy(await byKey(key));
   const [cookie, second] = sessionCookies(presented.cookie);
-  // A neighbouring site can add a cookie for the whole domain, and which of two comes first is for the browser to say.
+  // A sibling site can set a cookie for the whole domain, and the order of two cookies is up to the browser.
   if (second !== undefined) return presentedBy(undefined);
   if (cookie !== undefined) return { identity: await bySession(cookie), byCookie: true };
   if (presented.protocols) return presentedBy(await byKey(keyOfProtocols(presented.protocols) ?? ''));
@@ -127,20 +127,20 @@ async function byBearer(token: string, checks: readonly BearerCheck[]): Promise<
 }
 
 /**
- * A key as it was issued: blanks and quotes that came along with a copied one are not part of it. From both ends inwards, since
- * a pattern that ends in `+$` looks at a long run of quotes once for each of them.
+ * Removes whitespace and quotes that were copied along with a key. A loop, because a pattern that ends in `+$` takes quadratic
+ * time on a long run of quotes.
  */
 export function bareKey(text: string): string {
-  const isAround = /["'\s]/;
+  const isPadding = /["'\s]/;
   let [from, to] = [0, text.length];
-  while (from < to && isAround.test(text.charAt(from))) from += 1;
-  while (to > from && isAround.test(text.charAt(to - 1))) to -= 1;
+  while (from < to && isPadding.test(text.charAt(from))) from += 1;
+  while (to > from && isPadding.test(text.charAt(to - 1))) to -= 1;
   return text.slice(from, to);
 }
 
 export const sessionCookieName = 'svc_session';
 
-/** The session tokens of a Cookie header: browsers send several when more than one site may set them. */
+/** Session tokens in a Cookie header: several when more than one site may set the cookie. */
 export function sessionCookies(header: string | undefined): string[] {
   const pairs = (header ?? '').split(';').filter((part) => part.trim().startsWith(`${sessionCookieName}=`));
   return pairs.map((pair) => pair.slice(pair.indexOf('=') + 1).trim()).filter((token) => token !== '');
@@ -157,7 +157,7 @@ const anonymous = (tenant: string): Identity => ({
   submitter: 'anonymous',
 });
 
-/** Header principals: a name where the credential has none, and a role that holds no more than the credential's. */
+/** Applies header principals: a name if the credential has none, and a role if it grants no more than the credential's. */
 function withHeaderPrincipal(
   identity: Identity,
   presented: Presented,
@@ -165,7 +165,7 @@ function withHeaderPrincipal(
 ): Identity {
   const principalId = identity.principalId || plainName(presented.principalId);
   const wanted = plainName(presented.principalRole).toLowerCase();
-  const role = wanted && holdsNoMore(wanted, identity.role, roles) ? wanted : identity.role;
+  const role = wanted && grantsNoMore(wanted, identity.role, roles) ? wanted : identity.role;
   return { ...identity, principalId, role };
 }
 
@@ -174,13 +174,13 @@ const plainName = (name: string | undefined): string => {
   return /^[\w.@:/+-]{1,256}$/.test(trimmed) ? trimmed : '';
 };
 
-function holdsNoMore(wanted: string, current: string, roles?: Readonly<Record<string, Role>>): boolean {
+function grantsNoMore(wanted: string, current: string, roles?: Readonly<Record<string, Role>>): boolean {
   const held = resolvePermissions(current, roles);
   const asked = [...resolvePermissions(wanted, roles)];
   return asked.every((permission) => held.has(permission) || grants(held, permission as Permission));
 }
 
-const callerOf = (identity: Identity, { tenant, scope }: { tenant: string; scope: string }): Caller => ({
+const toCaller = (identity: Identity, { tenant, scope }: { tenant: string; scope: string }): Caller => ({
   tenant,
   scope,
   principalId: identity.principalId,
@@ -189,7 +189,7 @@ const callerOf = (identity: Identity, { tenant, scope }: { tenant: string; scope
   keyName: identity.keyName,
   allowCrossTenant: identity.allowCrossTenant,
   source: identity.source,
-  // The bar separates identities: a subject of a token may hold one.
+  // `|` separates identities, and the subject of a token may contain it.
   submitterId: `${identity.submitter}|principal:${identity.principalId.replaceAll('|', '%7C')}`,
   ...(identity.scopes && { scopes: identity.scopes }),
 });

@@ -5,9 +5,9 @@ import { openDataTokens, type DataTokens } from './data-token';
 const MIN_KEY_CHARS = 32;
 
 /**
- * The tokens of data URLs, with the key from the environment or its file; undefined when there is none.
+ * Opens the data URL tokens with the key from the environment or its file; undefined when neither is set.
  *
- * @throws StartError when the file cannot be read or holds too short a key
+ * @throws StartError when the file cannot be read or contains too short a key
  */
 export function dataTokensFrom(env: Pick<ApiEnv, 'dataUrlKey' | 'dataUrlKeyPath'>): DataTokens | undefined {
   const { dataUrlKey, dataUrlKeyPath } = env;
@@ -20,7 +20,7 @@ function readKey(path: string): string {
     new StartError(
       `data URLs cannot be signed: ${why}`,
       `SVC_DATA_URL_KEY_PATH (${path})`,
-      'Name a file with the key.',
+      'Set it to a readable file that contains the key.',
     );
   let text: string;
   try {

@@ -30,16 +30,16 @@ const refusal = (token: string, at = nowMs) => {
 };
 
 describe('the token of a data URL', () => {
-  it('allows what it was signed for, until it expires', () => {
+  it('is valid for the signed grant until it expires', () => {
     const token = tokens.sign(grant, nowMs + 60_000);
 
     expect(tokens.verify(token, nowMs)).toEqual(grant);
     expect(refusal(token, nowMs + 61_000)).toBe('data_url_expired');
   });
 
-  it('is refused with any byte of it changed', () => {
+  it('is refused if any byte is changed', () => {
     const token = tokens.sign(grant, nowMs + 60_000);
-    // The last character of a part holds bits that no byte is made of.
+    // Some bits of the last character of a part are padding.
     const places = [...token].flatMap((char, i) => (char === '.' || '.'.includes(token[i + 1] ?? '.') ? [] : [i]));
 
     for (const i of places) {
@@ -49,21 +49,21 @@ describe('the token of a data URL', () => {
   });
 
   it.each([
-    ['of another key', forged({}, 'x'.repeat(40))],
+    ['signed with another key', forged({}, 'x'.repeat(40))],
     ['for another audience', forged({ aud: 'svc' })],
     ['without an expiry', sign(lasting, key, { algorithm: 'HS256', noTimestamp: true })],
-    ['of an unknown purpose', forged({ purpose: 'toString' })],
+    ['with an unknown purpose', forged({ purpose: 'toString' })],
     ['without a dispatch', forged({ dispatch: '' })],
-    ['with an id that is no text', forged({ job: 5 })],
-    ['of another HMAC', sign(claims, key, { algorithm: 'HS512', noTimestamp: true })],
+    ['with an id that is not a string', forged({ job: 5 })],
+    ['signed with another HMAC', sign(claims, key, { algorithm: 'HS512', noTimestamp: true })],
     ['without a signature', sign(claims, '', { algorithm: 'none', noTimestamp: true })],
-    ['that is no token', 'a.b'],
+    ['that is not a token', 'a.b'],
     ['that is empty', ''],
-  ])('is refused: one %s', (_, token) => {
+  ])('is refused when it is one %s', (_, token) => {
     expect(refusal(token)).toBe('data_url_invalid');
   });
 
-  it('expired and of another key is invalid: nothing is said of tokens that are not ours', () => {
+  it('is invalid, not expired, when signed with another key: foreign tokens reveal nothing', () => {
     expect(refusal(forged({ exp: 1 }, 'x'.repeat(40)))).toBe('data_url_invalid');
   });
 });
@@ -77,14 +77,14 @@ describe('the key of data URLs', () => {
     return { dataUrlKey: undefined, dataUrlKeyPath: path };
   };
 
-  it('comes from the variable or from its file, whose last line break is no part of it', () => {
+  it('is read from the variable or its file, without the trailing line break', () => {
     const token = dataTokensFrom(fileWith(`${key}\n`))?.sign(grant, nowMs + 60_000) ?? '';
 
     expect(dataTokensFrom({ dataUrlKey: key, dataUrlKeyPath: undefined })?.verify(token, nowMs)).toEqual(grant);
     expect(dataTokensFrom({ dataUrlKey: undefined, dataUrlKeyPath: undefined })).toBeUndefined();
   });
 
-  it('in a file that is missing or too short stops the start, and the reason does not quote it', () => {
+  it('prevents startup when its file is missing or too short, and the message does not quote it', () => {
     expect(() => dataTokensFrom({ dataUrlKey: undefined, dataUrlKeyPath: join(dir, 'none') })).toThrow(
       /SVC_DATA_URL_KEY_PATH|cannot be signed/,
     );

@@ -2,7 +2,7 @@ import { AppError, dataUrlEnv, type DataPurpose } from '@svc/contract';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { sign, TokenExpiredError, verify } from 'jsonwebtoken';
 
-/** What a data URL allows: one purpose, for one dispatch of one job to one worker. */
+/** Grant of a data URL: one purpose, for one dispatch of one job to one worker. */
 export interface DataGrant {
   purpose: DataPurpose;
   jobId: string;
@@ -17,7 +17,7 @@ export interface DataTokens {
   verify(token: string, nowMs: number): DataGrant;
 }
 
-/** Keeps these tokens apart from every other token that is signed with HS256. */
+/** Rejects every other kind of token that is signed with HS256. */
 const AUDIENCE = 'svc:data-url';
 const ALGORITHM = 'HS256';
 
@@ -40,7 +40,7 @@ function verifiedClaims(token: string, key: KeyObject, nowMs: number): Record<st
     const claims = verify(token, key, { algorithms: [ALGORITHM], audience: AUDIENCE, clockTimestamp });
     if (typeof claims === 'object' && typeof claims.exp === 'number') return claims;
   } catch (error) {
-    // Only a token with a good signature can be known to have expired.
+    // The library checks the signature first, so a forged token is never reported as expired.
     if (error instanceof TokenExpiredError) throw new AppError('data_url_expired');
   }
   throw new AppError('data_url_invalid');

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** SHA-256 in hexadecimal: what is kept of keys and tokens, which are random enough to need no slow hash. */
+/** SHA-256 in hexadecimal, for storing keys and tokens, which are random enough to need no slow hash. */
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Compares two digests of equal length in constant time. */

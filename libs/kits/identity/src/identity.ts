@@ -1,7 +1,7 @@
 import type { Caller } from '@svc/contract';
 
 /**
- * What a credential stands for, before the request's tenant header is looked at.
+ * Identity that a credential authenticates, before the tenant header is applied.
  * See docs/reference/http.md#authentication.
  */
 export interface Identity {
@@ -15,7 +15,7 @@ export interface Identity {
   allowCrossTenant: boolean;
   source: Caller['source'];
   /**
-   * What the credential adds to the submitter identity, such as `apikey:<16 hex>`.
+   * Credential part of the submitter identity, such as `apikey:<16 hex>`.
    * See docs/reference/jobs.md#submit-a-job.
    */
   submitter: string;
@@ -27,10 +27,10 @@ export interface KeySource {
   find(digest: string): Identity | undefined | Promise<Identity | undefined>;
 }
 
-/** Tenant names end up in store keys and compare against `*`, so only plain ones are taken. */
+/** Tenant names are part of store keys and are compared with `*`, so only plain names are valid. */
 export const isTenantName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name);
 
-/** Role names as keys and tokens spell them: `secops` reads as `admin`. */
+/** Normalizes a role name from a key or token; `secops` is an alias of `admin`. */
 export const roleName = (written: string): string => {
   const role = written.trim().toLowerCase();
   return role === 'secops' ? 'admin' : role;

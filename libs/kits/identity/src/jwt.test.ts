@@ -30,7 +30,7 @@ const token = (more: object = {}, options: SignOptions = {}, key: Secret = 'unit
   sign({ ...claims, ...more }, key, { noTimestamp: true, ...options });
 
 describe('JWTs of static keys', () => {
-  it('HS256 and RS256 are taken, each with its own key', async () => {
+  it('accepts HS256 and RS256, each with its own key', async () => {
     expect(await check(token())).toMatchObject({
       principalId: 'ann',
       tenant: 'default',
@@ -40,11 +40,11 @@ describe('JWTs of static keys', () => {
     expect(await check(token({}, { algorithm: 'RS256' }, rsa.privateKey))).toMatchObject({ principalId: 'ann' });
   });
 
-  it('a base64: secret is its decoded bytes', async () => {
+  it('decodes a secret that begins with base64:', async () => {
     expect(await check(token(), { hmacSecret: `base64:${Buffer.from('unit-hmac').toString('base64')}` })).toBeDefined();
   });
 
-  it('claims give role, tenant, principal and cross-tenant access', async () => {
+  it('claims set role, tenant, principal and cross-tenant access', async () => {
     const more = { role: 'secops', tenant: 'acme', allow_cross_tenant: '1' };
 
     expect(await check(token(more))).toMatchObject({ role: 'admin', tenant: 'acme', allowCrossTenant: true });
@@ -74,12 +74,12 @@ describe('JWTs of static keys', () => {
     expect(await check(presented, some)).toBeUndefined();
   });
 
-  it('leeway and listed audiences are honoured', async () => {
+  it('applies the leeway and accepts a list of audiences', async () => {
     expect(await check(token({ exp: nowSec - 29 }))).toBeDefined();
     expect(await check(token({ aud: ['a', 'svc'] }), { audience: 'svc' })).toBeDefined();
   });
 
-  it('a changed public key file holds after 30 s; a broken one keeps the old key', async () => {
+  it('a changed public key file takes effect after 30 s; an invalid one keeps the old key', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'jwt-'));
     const publicKeyPath = join(dir, 'key.pem');
     const next = pair();
@@ -99,7 +99,7 @@ describe('JWTs of static keys', () => {
     rmSync(dir, { recursive: true });
   });
 
-  it('without a key there is no checker', () => {
+  it('is undefined without a key', () => {
     expect(open({ hmacSecret: '', publicKey: '' })).toBeUndefined();
   });
 

@@ -5,9 +5,9 @@ import { isTenantName, roleName, type Identity } from './identity';
 import { secretProblem } from './secret-strength';
 import { watchFile } from './watched-file';
 
-/** The variables are `SVC_JWT_` and the field's name; an absent one is an empty string. */
+/** Each variable is `SVC_JWT_` and the field's name; an unset variable is an empty string. */
 export interface JwtSettings {
-  /** Raw bytes, or `base64:` and base64. */
+  /** Raw bytes, or `base64:` followed by base64. */
   hmacSecret: string;
   /** PEM, PKIX or PKCS1. */
   publicKey: string;
@@ -24,7 +24,7 @@ export interface JwtSettings {
 /** Checks a bearer token that is not a session; undefined = refused. */
 export type BearerCheck = (token: string) => Identity | undefined | Promise<Identity | undefined>;
 
-const maxSkewSec = 300;
+const MAX_SKEW_SEC = 300;
 const rereadMs = 30_000;
 
 /**
@@ -39,9 +39,9 @@ export function openJwt(
 ): BearerCheck | undefined {
   const { hmacSecret, publicKey, publicKeyPath, production, clockSkewSec } = settings;
   if (!hmacSecret && !publicKey && !publicKeyPath) return undefined;
-  if (clockSkewSec > maxSkewSec || clockSkewSec < 0) throw new Error('SVC_JWT_CLOCK_SKEW must be 0s to 5m');
-  if (production && !settings.issuer) throw new Error('production needs SVC_JWT_ISSUER beside a JWT key');
-  if (production && !settings.audience) throw new Error('production needs SVC_JWT_AUDIENCE beside a JWT key');
+  if (clockSkewSec > MAX_SKEW_SEC || clockSkewSec < 0) throw new Error('SVC_JWT_CLOCK_SKEW must be 0s to 5m');
+  if (production && !settings.issuer) throw new Error('production requires SVC_JWT_ISSUER with a JWT key');
+  if (production && !settings.audience) throw new Error('production requires SVC_JWT_AUDIENCE with a JWT key');
 
   const secret = hmacSecret ? secretKey(hmacSecret, production) : undefined;
   const inline = publicKey ? rsaKey(publicKey.replaceAll('\\n', '\n'), 'SVC_JWT_PUBLIC_KEY') : undefined;
@@ -55,7 +55,7 @@ export function openJwt(
           nowMs,
         })
       : undefined;
-  // A key is only ever tried with its own algorithm: a public key must not pass for an HMAC secret.
+  // A key is only used with its own algorithm: a public key must not be accepted as an HMAC secret.
   const keyFor = (algorithm: string): KeyObject | undefined => {
     if (algorithm === 'HS256') return secret;
     return algorithm === 'RS256' ? (inline ?? file?.current()) : undefined;
@@ -65,8 +65,8 @@ export function openJwt(
     const algorithm = decode(token, { complete: true })?.header.alg ?? 'none';
     const key = keyFor(algorithm);
     if (!key) return undefined;
-    const claims = verified(token, key, algorithm as Algorithm, settings, nowMs());
-    return claims && identityOf(claims, settings);
+    const claims = verifyClaims(token, key, algorithm as Algorithm, settings, nowMs());
+    return claims && toIdentity(claims, settings);
   };
 }
 
@@ -84,13 +84,13 @@ function rsaKey(pem: string, variable: string): KeyObject {
   try {
     key = createPublicKey(pem);
   } catch (cause) {
-    throw new Error(`${variable}: is not a public key in PEM form`, { cause });
+    throw new Error(`${variable}: is not a public key in PEM format`, { cause });
   }
   if (key.asymmetricKeyType !== 'rsa') throw new Error(`${variable}: must be an RSA key`);
   return key;
 }
 
-function verified(
+function verifyClaims(
   token: string,
   key: KeyObject,
   algorithm: Algorithm,
@@ -107,13 +107,13 @@ function verified(
     });
     return typeof claims === 'object' && typeof claims.exp === 'number' ? claims : undefined;
   } catch {
-    // Every reason answers the same 401, so that a caller learns nothing about the keys.
+    // Every failure results in the same 401, so a caller learns nothing about the keys.
     return undefined;
   }
 }
 
 /** Role, tenant, principal and cross-tenant claims. */
-function identityOf(claims: Record<string, unknown>, settings: JwtSettings): Identity | undefined {
+function toIdentity(claims: Record<string, unknown>, settings: JwtSettings): Identity | undefined {
   const text = (name: string): string => {
     const value = claims[name];
     return typeof value === 'string' ? value.trim() : '';

@@ -9,15 +9,15 @@ const withRole = (role: string, key: string, tenant = 'default') => ({
   principalId: '',
   allowCrossTenant: false,
 });
-/** What an entry without a role is. */
+/** An entry without a role. */
 const admin = (key: string, tenant?: string) => ({ ...withRole('admin', key, tenant), isAdminByDefault: true });
 
-describe('every written form of SVC_API_KEYS', () => {
-  it('a comma list names keys of the default tenant', () => {
+describe('formats of SVC_API_KEYS', () => {
+  it('a comma-separated list has keys of the default tenant', () => {
     expect(read('k1, k2 ,')).toEqual([admin('k1'), admin('k2')]);
   });
 
-  it('lines separate as commas do', () => {
+  it('line breaks separate entries like commas', () => {
     expect(read('k1\nk2\r\n')).toEqual([admin('k1'), admin('k2')]);
   });
 
@@ -50,7 +50,7 @@ describe('every written form of SVC_API_KEYS', () => {
   });
 });
 
-describe('what is refused, by entry and without the key', () => {
+describe('an invalid list is rejected with a message that names the entry and not the key', () => {
   it.each([
     ['[{"key":"sk-abc"},{"key":"sk-def","expires_at":"soon"}]', /entry 2: expires_at must be a time/],
     ['[{"key":"sk-abc","expires_at":"2030-02-01"}]', /entry 1: expires_at/],

@@ -17,18 +17,18 @@ export interface KeyEntry {
 const known = ['key', 'tenant', 'role', 'principal_id', 'expires_at', 'allow_cross_tenant'];
 
 /**
- * Reads `SVC_API_KEYS` or the key file: a comma or line separated list of `key`, `tenant:key`, `tenant:key:role` or
+ * Reads `SVC_API_KEYS` or the key file: a list, separated by commas or line breaks, of `key`, `tenant:key`, `tenant:key:role` or
  * `tenant:key:role:principal`; a JSON array of entries; `{<key>: entry}`; or `{keys: [entry]}`.
  *
- * @param origin names the place in messages; a message never carries a key
- * @throws Error with a message for the operator
+ * @param origin the source that error messages name; a message never contains a key
+ * @throws Error that names the origin and the entry
  */
 export function parseKeyList(text: string, origin: string, defaultTenant: string): KeyEntry[] {
   const trimmed = text.trim();
   const raw = /^[[{]/.test(trimmed) ? fromJson(trimmed, origin) : fromList(trimmed);
   const entries = raw.map((entry, i) => readEntry(entry, `${origin}: entry ${i + 1}`, defaultTenant));
   const twice = entries.findIndex(({ key }, i) => entries.findIndex((other) => other.key === key) !== i);
-  if (twice >= 0) throw new Error(`${origin}: entry ${twice + 1} repeats a key that an earlier entry has`);
+  if (twice >= 0) throw new Error(`${origin}: entry ${twice + 1} repeats the key of an earlier entry`);
   return entries;
 }
 
@@ -38,7 +38,7 @@ function fromList(text: string): Record<string, unknown>[] {
     const parts = item.split(':').map((part) => part.trim());
     if (parts.length === 1) return { key: parts[0] };
     const [tenant, key, role, ...principal] = parts;
-    // A principal may hold colons of its own, as in `spiffe://…`.
+    // A principal may contain colons, as in `spiffe://…`.
     return { tenant, key, ...(role && { role }), ...(principal.length > 0 && { principal_id: principal.join(':') }) };
   });
 }
@@ -57,16 +57,16 @@ function parseJson(text: string, origin: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // The parser's own message quotes the text, which holds keys.
-    throw new Error(`${origin}: begins like JSON but is not valid JSON`);
+    // The parser's message quotes the text, which contains keys.
+    throw new Error(`${origin}: starts like JSON but is not valid JSON`);
   }
 }
 
 function asEntry(entry: unknown, where: string): Record<string, unknown> {
   if (typeof entry === 'string') return { key: entry };
   if (!isRecord(entry)) throw new Error(`${where}: must be an object with at least "key"`);
-  const stranger = Object.keys(entry).find((field) => !known.includes(field));
-  if (stranger !== undefined) throw new Error(`${where}: has a field that is not one of ${known.join(', ')}`);
+  const unknown = Object.keys(entry).find((field) => !known.includes(field));
+  if (unknown !== undefined) throw new Error(`${where}: has a field that is not one of ${known.join(', ')}`);
   return entry;
 }
 
@@ -95,7 +95,7 @@ function readEntry(entry: Record<string, unknown>, where: string, defaultTenant:
   };
 }
 
-/** An RFC 3339 time in milliseconds. */
+/** Parses an RFC 3339 time to milliseconds since 1970. */
 function readTime(text: string, where: string): number {
   const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,10 +1,10 @@
-/** Scopes that stand for a role and match every resource. See docs/reference/http.md#authorization. */
+/** Scopes that name a role and match every resource. See docs/reference/http.md#authorization. */
 const roleScopes = {
   read: ['read', 'viewer', 'write', 'operator', 'admin'],
   write: ['write', 'operator', 'admin'],
 } as const;
 
-/** Path segment behind /api/v1/ to scope resource; `auth/keys` is the one of two segments. */
+/** Scope resource by the path segment after /api/v1/; only `auth/keys` has two segments. */
 const resources: Readonly<Record<string, string>> = {
   'auth/keys': 'apikeys',
   'workflow-runs': 'workflows',
@@ -33,21 +33,21 @@ const resources: Readonly<Record<string, string>> = {
   edge: 'edge',
 };
 
-const resourceOf = (path: string): string | undefined => {
+const findResource = (path: string): string | undefined => {
   const [first = '', second = ''] = path.replace(/^\/api\/v1\//, '').split('/', 2);
   return resources[`${first}/${second}`] ?? (Object.hasOwn(resources, first) ? resources[first] : undefined);
 };
 
 /**
- * The scope that a key lacks for a route, or undefined when its scopes allow it. A key without scopes is not bound by them.
+ * The scope that a key lacks for a route, or undefined when its scopes allow it. A key without scopes is unrestricted.
  *
- * @param path as the route declares it, never as a request spells it: the router decodes what a request sends
- * @returns a scope that would suffice; empty for a path that belongs to no resource
+ * @param path as declared by the route, never as sent: the router decodes the path of a request
+ * @returns a sufficient scope; empty for a path that belongs to no resource
  */
 export function missingScope(scopes: readonly string[], method: string, path: string): string | undefined {
   if (scopes.length === 0) return undefined;
   const act = ['GET', 'HEAD', 'OPTIONS'].includes(method.toUpperCase()) ? 'read' : 'write';
-  const resource = resourceOf(path);
+  const resource = findResource(path);
   const roles: readonly string[] = roleScopes[act];
   if (scopes.some((scope) => roles.includes(scope))) return undefined;
   if (!resource) return '';

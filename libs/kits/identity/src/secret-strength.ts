@@ -1,14 +1,14 @@
 import { weaknessOf } from '@svc/runtime';
 
-/** Shortest secrets taken in production, in characters. See docs/reference/http.md#authentication. */
+/** Minimum length of secrets in production, in characters. See docs/reference/http.md#authentication. */
 export const secretMinLength = { admin_password: 16, api_key: 32, store_password: 12 } as const;
 export type SecretKind = keyof typeof secretMinLength;
 
 /**
- * Why a secret is too weak for production, or undefined, by the rules that the environment is checked with. The reason never
+ * Reason a secret is too weak for production, or undefined, by the rules for secrets in the environment. The reason never
  * quotes the secret.
  *
- * @returns a clause to put behind the variable's name, such as `must have at least 32 characters`
+ * @returns a clause that follows the variable's name, such as `must have at least 32 characters`
  */
 export function secretProblem(kind: SecretKind, secret: string): string | undefined {
   const needed = weaknessOf(secret, secretMinLength[kind]);

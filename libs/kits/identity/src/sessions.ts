@@ -4,13 +4,13 @@ import { sha256 } from './digest';
 import { isTenantName, type Identity, type KeySource } from './identity';
 
 /**
- * A sign-in by API key: it stands for that key, by the key's digest, for as long as the key lasts.
+ * A sign-in by API key. It references the key by its digest and is valid only while the key is.
  * See docs/reference/http.md#authentication.
  */
 export interface SessionRecord {
   kind: 'api_key';
   key_digest: string;
-  /** The tenant that the sign-in chose, for keys that may act for several. */
+  /** Tenant chosen at sign-in, for keys with cross-tenant access. */
   tenant: string;
   /** Milliseconds since 1970. */
   created_at: number;
@@ -18,17 +18,17 @@ export interface SessionRecord {
 }
 
 export interface Sessions {
-  /** @returns the token, which is kept nowhere, and when it ends (ms since 1970) */
+  /** @returns the token, which is not stored, and its expiry (ms since 1970) */
   create(session: { keyDigest: string; tenant: string }): Promise<{ token: string; expiresAtMs: number }>;
   /** Undefined for a token that is unknown, ended or expired. */
   find(token: string): Promise<SessionRecord | undefined>;
-  /** Ends a session; harmless when there is none. */
+  /** Ends a session; a no-op when there is none. */
   end(token: string): Promise<void>;
 }
 
 export const sessionPrefix = 'session-';
 
-/** Only the SHA-256 of a token is stored, so a copy of the store opens no session. */
+/** Stores only the SHA-256 of a token, so a copy of the store cannot be used to sign in. */
 export function openSessions(
   redis: Redis,
   { keyOf, ttlSec, nowMs }: { keyOf(digest: string): string; ttlSec: number; nowMs(): number },
@@ -63,20 +63,17 @@ export function openSessions(
 }
 
 /**
- * The identity a session stands for now: its key is looked up again, so a key that is gone or expired ends its sessions at
- * once, and a key whose role changed changes theirs.
+ * Resolves the identity of a session from its key, so a removed or expired key ends its sessions at once, and a changed role
+ * applies to them.
  */
-export async function identityOfSession(
-  record: SessionRecord,
-  keys: readonly KeySource[],
-): Promise<Identity | undefined> {
+export async function resolveSession(record: SessionRecord, keys: readonly KeySource[]): Promise<Identity | undefined> {
   const identity = await findKey(record.key_digest, keys);
   if (!identity) return undefined;
   const mayChoose = identity.allowCrossTenant && isTenantName(record.tenant);
   return { ...identity, tenant: mayChoose ? record.tenant : identity.tenant, source: 'session' };
 }
 
-/** Asks the sources in order. */
+/** Returns the first match of the sources in order. */
 export async function findKey(digest: string, keys: readonly KeySource[]): Promise<Identity | undefined> {
   for (const source of keys) {
     const found = await source.find(digest);

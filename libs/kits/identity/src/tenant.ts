@@ -6,7 +6,7 @@ export type TenantChoice =
   | { kind: 'refused'; code: 'tenant_access_denied' | 'tenant_id_required' };
 
 /**
- * Which tenant a request acts for, from what the credential allows and the tenant header names.
+ * Chooses the tenant of a request from its credential and the tenant header.
  * See docs/reference/http.md#tenants.
  */
 export function chooseTenant(
@@ -19,7 +19,7 @@ export function chooseTenant(
     if (!tenant) return { kind: 'refused', code: 'tenant_id_required' };
     return { kind: 'tenant', tenant, scope: allowCrossTenant ? everyTenant : tenant };
   }
-  // Refusing odd names also keeps `*`, the scope of every tenant, from being asked for by header.
+  // Invalid names include `*`, the scope of every tenant, which a header must not select.
   const own = tenant || defaultTenant;
   if (!isTenantName(named) || (named !== own && !allowCrossTenant)) {
     return { kind: 'refused', code: 'tenant_access_denied' };

@@ -1,39 +1,39 @@
 import { readFileSync, statSync } from 'node:fs';
 
 export interface WatchedFile<T> {
-  /** The file's content as last understood. */
+  /** Last content that was parsed successfully. */
   current(): T;
 }
 
 export interface WatchOptions<T> {
   path: string;
   parse(text: string): T;
-  /** Told when a changed file could not be read or understood; the previous content stays in force. */
+  /** Called when a changed file cannot be read or parsed; the previous content stays in effect. */
   onProblem(problem: Error): void;
-  /** Shortest time between two looks at the file. */
+  /** Minimum interval between two checks of the file. */
   everyMs: number;
   nowMs(): number;
 }
 
 /**
- * A file that is read again once its modification time, size or inode changes. There is no timer: the file is looked at when
- * its content is asked for, so a change holds from the next request on.
+ * A file that is read again when its modification time, size or inode changes. There is no timer: the file is checked when its
+ * content is requested, so a change takes effect with the next request.
  *
- * @throws what `parse` throws, or the file system's error, when the first reading fails
+ * @throws the error of `parse` or of the file system when the first read fails
  */
 export function watchFile<T>({ path, parse, onProblem, everyMs, nowMs }: WatchOptions<T>): WatchedFile<T> {
-  const mark = (): string => {
+  const fingerprint = (): string => {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stats ? `${stats.mtimeNs}:${stats.size}:${stats.ino}` : 'missing';
   };
-  let seen = mark();
+  let lastFingerprint = fingerprint();
   let content = parse(readFileSync(path, 'utf8'));
-  let lookedAtMs = nowMs();
+  let checkedAtMs = nowMs();
 
-  const look = () => {
-    const now = mark();
-    if (now === seen) return;
-    seen = now;
+  const reloadIfChanged = () => {
+    const now = fingerprint();
+    if (now === lastFingerprint) return;
+    lastFingerprint = now;
     try {
       content = parse(readFileSync(path, 'utf8'));
     } catch (cause) {
@@ -44,9 +44,9 @@ export function watchFile<T>({ path, parse, onProblem, everyMs, nowMs }: WatchOp
   return {
     current() {
       const now = nowMs();
-      if (now - lookedAtMs >= everyMs) {
-        lookedAtMs = now;
-        look();
+      if (now - checkedAtMs >= everyMs) {
+        checkedAtMs = now;
+        reloadIfChanged();
       }
       return content;
     },

@@ -1,8 +1,8 @@
-/** The subprotocol that carries an API key, and all that is echoed of it. */
+/** Subprotocol for sending an API key; the server echoes only this name. */
 export const webSocketProtocol = 'svc-api-key';
 
 /**
- * The API key in a `Sec-WebSocket-Protocol` header: `svc-api-key, <base64url key>`, or the deprecated single value
+ * Extracts the API key from a `Sec-WebSocket-Protocol` header: `svc-api-key, <base64url key>`, or the deprecated single value
  * `svc-api-key.<base64url key>`.
  */
 export function keyOfProtocols(header: string): string | undefined {

@@ -1,8 +1,8 @@
 import type { Caller } from '@svc/contract';
 
 /**
- * The name that a record shows for its writer (`author`, `created_by`). A name in the request body counts only for
- * credentials of all tenants, which write on behalf of others; any other caller signs with the authenticated name. ADR 12.
+ * Name of a record's writer (`author`, `created_by`). A name in the request body is used only for cross-tenant credentials,
+ * which write on behalf of others; for any other caller it is the authenticated name. ADR 12.
  */
 export function writerName({ principalId, submitterId, allowCrossTenant }: Caller, claimed?: string): string {
   return (allowCrossTenant && claimed) || principalId || submitterId;

@@ -24,13 +24,12 @@ export interface OutboundClient {
 }
 
 /**
- * The HTTP client for every URL that comes from a setting, a document or a user. Refuses targets that are not public, bounds
- * time and size, and follows only safe redirects; see docs/security/outbound.md. It holds no connections, so there is nothing
- * to close.
+ * HTTP client for every URL that comes from a setting, a document or a user. Refuses targets that are not public, bounds time
+ * and size, and follows only safe redirects; see docs/security/outbound.md. Keeps no connections open, so it needs no close.
  *
- * Built on Node's HTTP client and ipaddr.js. The packages for this purpose only refuse addresses, and not all that must be:
- * request-filtering-agent 3 has no exceptions by host name and takes the metadata service of Azure for a public address,
- * ssrf-req-filter has no exceptions, got-ssrf is a plug-in of got under the LGPL. None limits sizes after decompression,
+ * Built on Node's HTTP client and ipaddr.js. Existing packages only filter addresses, and incompletely:
+ * request-filtering-agent 3 has no exceptions by host name and treats the metadata service of Azure as a public address,
+ * ssrf-req-filter has no exceptions, got-ssrf is an LGPL plug-in of got. None limits sizes after decompression,
  * redirects from https to http, or the headers that a new origin receives. undici 8 needs a newer Node than this project.
  *
  * @throws Error for an invalid entry of `allow`

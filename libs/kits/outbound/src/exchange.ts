@@ -28,8 +28,8 @@ export interface OpenResponse {
 }
 
 /**
- * Sends one request over a connection of its own: no pool, so every request checks the address that it connects to, and no
- * proxy, since only a global agent reads the environment.
+ * Sends one request over a new connection. Without a pool every request checks the address it connects to; without the global
+ * agent no proxy of the environment is used.
  *
  * @throws OutboundError
  */

@@ -21,14 +21,14 @@ describe('limits', () => {
   const http = (handler: RequestListener) => started(startHttp(handler));
   const tcp = (handler: (socket: Socket) => void) => started(startTcp(handler));
 
-  it('a response of the largest size is read, one byte more is not', async () => {
+  it('reads a response of exactly maxResponseBytes and refuses one byte more', async () => {
     const server = await http((_req, res) => res.end('x'.repeat(100)));
 
     expect((await request(server, { maxResponseBytes: 100 })).text()).toBe('x'.repeat(100));
     expect(await outcomeOf(request(server, { maxResponseBytes: 99 }))).toBe('response_too_large');
   });
 
-  it('an endless body is cut off, and its connection ended', async () => {
+  it('stops reading an endless body and closes the connection', async () => {
     const server = await http((_req, res) => {
       const write = () => {
         while (res.write('x'.repeat(10_000)));
@@ -41,7 +41,7 @@ describe('limits', () => {
     await server.allClosed();
   });
 
-  it('an announced length above the limit is refused before the body', async () => {
+  it('refuses a content-length above the limit before reading the body', async () => {
     const server = await http((_req, res) => res.writeHead(200, { 'content-length': '1000000000' }).flushHeaders());
 
     expect(await outcomeOf(request(server))).toBe('response_too_large');
@@ -51,7 +51,7 @@ describe('limits', () => {
   it.each([
     ['gzip', gzipSync(Buffer.alloc(50_000_000))],
     ['br', brotliCompressSync(Buffer.alloc(50_000_000))],
-  ])('a %s bomb is cut off at the limit of the decompressed size', async (encoding, bomb) => {
+  ])('stops decompressing a %s bomb at the limit', async (encoding, bomb) => {
     const server = await http((_req, res) => res.writeHead(200, { 'content-encoding': encoding }).end(bomb));
 
     expect(bomb.length).toBeLessThan(100_000);
@@ -59,7 +59,7 @@ describe('limits', () => {
     await server.allClosed();
   });
 
-  it('an endless body of empty gzip members is cut off', async () => {
+  it('stops reading an endless body of empty gzip members', async () => {
     const members = Buffer.concat(Array<Buffer>(1_000).fill(gzipSync('')));
     const server = await http((_req, res) => {
       res.writeHead(200, { 'content-encoding': 'gzip' });
@@ -102,7 +102,7 @@ describe('limits', () => {
     expect(await outcomeOf(request(server, { maxHeaderBytes: 4_000 }))).toBe(200);
   });
 
-  it('headers, bodies and redirects that never end are bounded by the total time', async () => {
+  it('the total time limit bounds endless headers, bodies and redirects', async () => {
     const drip = (head: string) => (socket: Socket) => {
       socket.write(head);
       const timer = setInterval(() => socket.write('x'), 10);
@@ -121,7 +121,7 @@ describe('limits', () => {
     expect(await outcomeOf(request(servers[0] as LoopbackServer, {}, { timeoutMs: 100 }))).toBe('timed_out');
   });
 
-  it('a name server and a TLS handshake that never answer are bounded by the connect time', async () => {
+  it('the connect time limit bounds name resolution and the TLS handshake', async () => {
     const silent = await tcp(() => undefined);
     const client = createOutboundClient({ allow: ['127.0.0.1'], connectTimeoutMs: 150, resolve: (name, options, callback) => {
       if (name !== 'silent.example') callback(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -132,7 +132,7 @@ describe('limits', () => {
     await silent.allClosed();
   });
 
-  it('the caller can abort before, during the wait and during the body', async () => {
+  it('the caller can abort before the request, before the response and during the body', async () => {
     const server = await http((_req, res) => {
       res.write('x');
       waiting.abort();
@@ -160,7 +160,7 @@ describe('limits', () => {
     expect(await outcomeOf(request(server))).toBe(reason);
   });
 
-  it('a port without a listener, and a name without an address, are failures of their own', async () => {
+  it('a port without a listener is connect_failed, a name without an address name_not_resolved', async () => {
     const server = await startTcp(() => undefined);
     await server.close();
     expect(await outcomeOf(request(server))).toBe('connect_failed');
@@ -202,7 +202,7 @@ describe('limits', () => {
     expect(server.connections()).toBe(0);
   }); // prettier-ignore
 
-  it('bodies, JSON and methods are sent as they are given', async () => {
+  it('sends bodies, JSON and methods unchanged', async () => {
     const server = await http((req, res) => {
       const parts: Buffer[] = [];
       req.on('data', (part: Buffer) => parts.push(part));
@@ -224,7 +224,7 @@ describe('limits', () => {
     expect((await request(server, {}, { method: 'HEAD' })).text()).toBe('');
   });
 
-  it('a body that is not JSON is an outcome', async () => {
+  it('json() fails with not_json for a body that is not JSON', async () => {
     const response = await request(await http((_req, res) => res.end('<html>')));
 
     expect(() => response.json()).toThrow(expect.objectContaining({ reason: 'not_json' }));

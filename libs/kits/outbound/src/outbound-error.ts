@@ -35,8 +35,8 @@ interface ErrorDetails {
 
 /**
  * A request without a response. The message names the origin and an error code, never the path, query, headers or body of the
- * request, any of which may be a secret. The refused address is a property and not in the message: who may choose a URL could
- * otherwise read the names of the internal network.
+ * request, any of which may be a secret. The refused address is a property and not in the message: otherwise a caller who
+ * chooses URLs could enumerate the internal network.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';

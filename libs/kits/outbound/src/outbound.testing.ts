@@ -18,7 +18,7 @@ export const startHttp = (handler: RequestListener): Promise<LoopbackServer> => 
 export const startHttps = (tls: { cert: string; key: string }, handler: RequestListener): Promise<LoopbackServer> =>
   listen(createTlsServer(tls, handler));
 
-/** A server that writes bytes as it likes. */
+/** Starts a server that writes raw bytes. */
 export const startTcp = (handler: (socket: Socket) => void): Promise<LoopbackServer> =>
   listen(
     createTcpServer((socket) => {
@@ -34,7 +34,7 @@ async function listen(server: Server): Promise<LoopbackServer> {
   server.on('connection', (socket: Socket) => {
     connections++;
     sockets.add(socket);
-    socket.on('error', () => undefined); // The client resets connections; that is what the tests are about.
+    socket.on('error', () => undefined); // The tests make the client reset connections.
     socket.on('close', () => {
       sockets.delete(socket);
       if (sockets.size === 0) onClosed();
@@ -42,7 +42,7 @@ async function listen(server: Server): Promise<LoopbackServer> {
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
-    port: (server.address() as AddressInfo).port, // it listens on a port
+    port: (server.address() as AddressInfo).port, // Never null or a path: the server listens on a port.
     connections: () => connections,
     allClosed: () => (sockets.size === 0 ? Promise.resolve() : new Promise((done) => void (onClosed = done))),
     close: () => {
@@ -68,7 +68,7 @@ export function scriptedResolve(answers: Readonly<Record<string, readonly (reado
   return { resolve, lookups };
 }
 
-/** The reason a request failed for, or its status. */
+/** The status of a response, or the reason the request failed. */
 export async function outcomeOf(response: Promise<{ status: number }>): Promise<string | number> {
   try {
     return (await response).status;

@@ -3,15 +3,15 @@ import { pipeline, Transform, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { OutboundError } from './outbound-error';
 
-/** The content codings that `decoderOf` reads. */
+/** The content codings that `createDecoder` supports. */
 export const acceptedEncodings = 'gzip, br';
 
-/** How much larger than its content a compressed body may be: headers of the format and incompressible blocks. */
+/** Allowance for compressed bodies larger than their content: format headers and incompressible blocks. */
 const MAX_ENCODING_OVERHEAD_BYTES = 1_024;
 
 /**
- * Reads a body and decompresses it. The limit holds for the decompressed bytes, so a small body that expands without end is
- * cut off at the limit, and for the compressed bytes, since a compressed body of any length may have no content.
+ * Reads and decompresses a body. The limit applies to the decompressed bytes, which bounds decompression bombs, and to the
+ * compressed bytes, since a compressed body of any length may decompress to nothing.
  *
  * @throws OutboundError response_too_large, decoding_failed; errors of the connection as they are
  */

@@ -4,7 +4,7 @@ import { createOutboundClient } from './client';
 import { outcomeOf, scriptedResolve, startHttp, startHttps, type LoopbackServer } from './outbound.testing';
 
 describe('redirects', () => {
-  /** Redirects to the URL in its query with the status in its path; `/` is the end. */
+  /** Redirects to the URL in the query, with the status in the path; responds with 200 when there is no URL. */
   let server: LoopbackServer;
   let other: LoopbackServer;
   let secure: LoopbackServer;
@@ -78,7 +78,7 @@ describe('redirects', () => {
     expect(await outcomeOf(client.request(from('http://[')))).toBe('redirect_refused');
   });
 
-  it('from https to http are refused, the other way they are followed', async () => {
+  it('from https to http are refused, from http to https are followed', async () => {
     const plain = `http://localhost:${server.port}/`;
     const encrypted = `https://localhost:${secure.port}/`;
 
@@ -102,7 +102,7 @@ describe('redirects', () => {
     expect(await outcomeOf(still.request(from('http://169.254.169.254/')))).toBe(302);
   });
 
-  it('lose credentials at another origin, and keep them at the same', async () => {
+  it('drop credentials for another origin and keep them for the same', async () => {
     const headers = { Authorization: 'Bearer x', Cookie: 'a=b', 'X-Api-Key': 'k', Accept: 'text/plain', 'user-agent': 'svc' };
     await client.request(from('/'), { headers });
     expect(received.at(-1)?.headers).toMatchObject({ authorization: 'Bearer x', cookie: 'a=b', 'x-api-key': 'k' });
@@ -116,7 +116,7 @@ describe('redirects', () => {
     }
   }); // prettier-ignore
 
-  it('do not give credentials back at a later hop to the first origin', async () => {
+  it('do not restore credentials when a later hop returns to the first origin', async () => {
     const back = `http://127.0.0.1:${other.port}/302?to=${encodeURIComponent(`http://localhost:${server.port}/`)}`;
 
     await client.request(from(back), { headers: { authorization: 'Bearer x' } });
@@ -138,7 +138,7 @@ describe('redirects', () => {
     expect(received.at(-1)?.headers['content-type']).toBe(body ? 'application/json' : undefined);
   });
 
-  it('take no body to another origin', async () => {
+  it('do not send a body to another origin', async () => {
     const request = { method: 'POST' as const, json: { a: 1 } };
 
     expect(await outcomeOf(client.request(from(`http://localhost:${other.port}/`, 307), request))).toBe(

@@ -10,13 +10,13 @@ export interface Hop {
   body: Uint8Array | undefined;
 }
 
-/** The headers that another origin receives. Any other may authenticate the caller: Authorization, cookies, API keys. */
+/** Headers that are sent to another origin. Any other may authenticate the caller: Authorization, cookies, API keys. */
 const headersForAnyOrigin: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
 const headersOfBody: ReadonlySet<string> = new Set(['content-type', 'content-language', 'content-location']);
 
 /**
- * The request that follows a redirect, or undefined when the status and Location are not those of one. RFC 9110, 15.4.
+ * Returns the request that follows a redirect, or undefined if the response is not a redirect. RFC 9110, 15.4.
  *
  * @throws OutboundError redirect_refused: from https to http, to text that is not a URL, or with a body to another origin
  */

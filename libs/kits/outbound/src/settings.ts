@@ -24,7 +24,7 @@ export interface OutboundSettings {
   /** Default 0: a redirect is returned as the response. */
   maxRedirects?: number;
   tls?: OutboundTls;
-  /** Name resolution; tests replace the system's. */
+  /** Replaces the system's name resolution in tests. */
   resolve?: Resolve;
 }
 

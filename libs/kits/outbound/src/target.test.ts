@@ -2,7 +2,7 @@ import { createOutboundClient } from './client';
 import { OutboundError } from './outbound-error';
 import { outcomeOf, scriptedResolve, startHttp, type LoopbackServer } from './outbound.testing';
 
-/** Of a documentation network: counts as public and is never routed. */
+/** In a documentation network: classified as public and never routed. */
 const publicAddress = '203.0.113.10';
 
 describe('targets', () => {
@@ -39,7 +39,7 @@ describe('targets', () => {
   );
 
   it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '169.254.169.254', 'fd00::1', 'fe80::1%eth0'])(
-    'a name that resolves to %s is refused, also beside a public address',
+    'a name that resolves to %s is refused, even if it also has a public address',
     async (address) => {
       const before = server.connections();
       for (const addresses of [[address], [publicAddress, address]]) {
@@ -58,7 +58,7 @@ describe('targets', () => {
     const names = scriptedResolve({ 'a.example': [[publicAddress], ['127.0.0.1']] });
     const client = createOutboundClient({ ...names, connectTimeoutMs: 200 });
 
-    // Nothing answers at the public address. The one lookup is that of the connection: there is no second to differ from it.
+    // Nothing listens at the public address. The only lookup is that of the connection, so no second one can differ.
     expect(await outcomeOf(client.request(local('a.example')))).toMatch(/^connect_(timeout|failed)$/);
     expect(names.lookups).toHaveLength(1);
     expect(await outcomeOf(client.request(local('a.example')))).toBe('address_refused');

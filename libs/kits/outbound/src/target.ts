@@ -34,8 +34,8 @@ export function parseUrl(text: string): URL {
 }
 
 /**
- * Checks what can be known before the name is resolved. An address as host is checked here, because Node connects to it
- * without a lookup. The URL parser has rewritten decimal, octal and hexadecimal spellings by now.
+ * Runs the checks that need no name resolution. A host that is an address is checked here, because Node connects to it
+ * without a lookup. The URL parser has already normalized decimal, octal and hexadecimal spellings.
  *
  * @throws OutboundError scheme_refused, userinfo_refused, host_refused, address_refused
  */
@@ -53,9 +53,9 @@ export function checkTarget(url: URL, rules: TargetRules): void {
 }
 
 /**
- * Resolves the name for the connection that is about to be made, so the addresses that are checked are those that are
- * connected to, and a second answer of the name server (DNS rebinding) is never used. One refused address refuses the name:
- * which of several addresses is connected to depends on the network.
+ * Lookup function of the connection itself: the checked addresses are those that are connected to, so a different second
+ * answer (DNS rebinding) cannot bypass the check. One refused address refuses the name, since the network decides which of
+ * several addresses is used.
  */
 export function checkedLookup(url: URL, rules: TargetRules, resolve: Resolve = systemLookup): LookupFunction {
   const host = normalizeHost(url.hostname);
@@ -79,7 +79,7 @@ function isAddressPermitted(address: string, host: string, { allowedHosts, allow
   return (kind === 'loopback' || kind === 'private') && allowedHosts.has(host);
 }
 
-/** The host as `net.connect` takes it. */
+/** The host without brackets, as `net.connect` expects it. */
 export const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
 const normalizeHost = (host: string): string => host.toLowerCase().replace(/^\[|\]$/g, '').replace(/\.$/, ''); // prettier-ignore

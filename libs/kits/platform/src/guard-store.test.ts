@@ -17,7 +17,7 @@ import { guardStore } from './guard-store';
 
 const impatient = { maxRetriesPerRequest: 1, commandTimeout: 1_000, disconnectTimeout: 50 };
 
-describe('the guard of the store', () => {
+describe('guardStore', () => {
   let redis: Redis;
   let store: Store;
   let bus: Bus;
@@ -53,7 +53,7 @@ describe('the guard of the store', () => {
     oncePer: () => log,
   };
 
-  /** A process starts. */
+  /** Starts the guard as a new process would. */
   async function start({ production = false, aborted = false } = {}) {
     lines.length = 0;
     const env = {
@@ -81,17 +81,17 @@ describe('the guard of the store', () => {
         [...(await opened.text()).matchAll(/svc_store_findings\{finding="(\w+)"/g)].map(([, code]) => code),
     };
   }
-  /** As after a network fault: the guard looks again as soon as it is connected again. */
+  /** Reconnects as after a network fault, which triggers a check. */
   const reconnect = async () => void redis.disconnect(true);
   const submitted = () => bus.publishDurableBytes('sys.audit.export', Buffer.from('{}'));
 
-  it('says nothing of a store that is safe', async () => {
+  it('reports nothing for a safe store', async () => {
     const { codes, metric } = await start({ production: true });
 
     expect([codes(), await metric(), lines]).toEqual([[], [], []]);
   });
 
-  it('production does not start on a store that may lose jobs, and is told all that is to be set', async () => {
+  it('production does not start on a store that may lose jobs, and the error lists every setting to change', async () => {
     await set('appendfsync', 'no');
     await set('maxmemory-policy', 'allkeys-lru');
 
@@ -104,7 +104,7 @@ describe('the guard of the store', () => {
     });
   });
 
-  it('development warns once of each, and starts', async () => {
+  it('development starts, and warns once per finding', async () => {
     await set('appendfsync', 'no');
     await set('maxmemory-policy', 'allkeys-lru');
 
@@ -113,53 +113,53 @@ describe('the guard of the store', () => {
     await eventually(() => redis.ping());
 
     expect(codes()).toEqual(['fsync', 'eviction']);
-    expect(lines).toEqual(['warn store is not safe fsync', 'warn store is not safe eviction']);
+    expect(lines).toEqual(['warn store is unsafe fsync', 'warn store is unsafe eviction']);
     expect(await metric()).toEqual(['fsync', 'eviction']);
   });
 
-  it('production starts with a warning where at most a second may be lost', async () => {
+  it('production starts with a warning if at most a second of writes may be lost', async () => {
     await set('appendfsync', 'everysec');
 
     await start({ production: true });
 
-    expect(lines).toEqual(['warn store is not safe fsync_everysec']);
+    expect(lines).toEqual(['warn store is unsafe fsync_everysec']);
   });
 
-  it('what changes while a process runs is told and stops nothing; so is that it is well again', async () => {
+  it('reports findings and their end while the process runs, without stopping it', async () => {
     const { codes, metric } = await start({ production: true });
 
     await set('maxmemory-policy', 'volatile-ttl');
     await reconnect();
     await eventually(() => expect(codes()).toEqual(['eviction']));
-    expect(lines).toEqual(['error store is not safe eviction']);
+    expect(lines).toEqual(['error store is unsafe eviction']);
     await set('maxmemory-policy', 'noeviction');
     await reconnect();
     await eventually(() => expect(codes()).toEqual([]));
 
-    expect(lines.at(-1)).toBe('info store finding is gone eviction');
+    expect(lines.at(-1)).toBe('info store finding resolved eviction');
     expect(await metric()).toEqual([]);
   });
 
-  it('waits for a store that does not answer yet', async () => {
+  it('waits for a store that does not respond yet', async () => {
     await servers.redis.kill();
 
     const starting = start({ production: true });
-    await eventually(() => expect(lines[0]).toMatch(/^warn store does not answer yet/));
+    await eventually(() => expect(lines[0]).toMatch(/^warn store is not responding yet/));
     await servers.redis.start();
 
     expect((await starting).codes()).toEqual([]);
   });
 
-  it('a process that is to stop does not wait', async () => {
+  it('a stopping process does not wait', async () => {
     await servers.redis.kill();
 
     await start({ aborted: true });
 
-    expect(lines[0]).toMatch(/^warn store could not be checked/);
+    expect(lines[0]).toMatch(/^warn store check failed/);
     await servers.redis.start();
   });
 
-  it('a store of the same installation is known again by every process', async () => {
+  it('every process recognizes the store of its installation', async () => {
     await start();
     await submitted();
 
@@ -181,7 +181,7 @@ describe('the guard of the store', () => {
     expect((await start()).codes()).toEqual([]);
   });
 
-  it('a store that is emptied under a running process is told as soon as it is connected again', async () => {
+  it('a store that is emptied while a process runs is reported on reconnection', async () => {
     const { codes, findings } = await start();
 
     await emptyRedis(servers.redisUrl);
@@ -191,7 +191,7 @@ describe('the guard of the store', () => {
     expect(findings()[0]?.what).toMatch(/emptied while services ran/);
   });
 
-  it('so is one that is replaced by another', async () => {
+  it('a store that is replaced by another one is reported on reconnection', async () => {
     const { codes } = await start();
 
     await redis.hset('svc:installation', 'id', 'of-another');
@@ -200,13 +200,13 @@ describe('the guard of the store', () => {
     await eventually(() => expect(codes()).toEqual(['data_lost']));
   });
 
-  it('and one that has jobs without their mark', async () => {
+  it('a store that has jobs but no installation marker is reported', async () => {
     await redis.sadd('{s0}:tenants', 'acme');
 
     expect((await start()).codes()).toEqual(['data_lost']);
   });
 
-  it('of many processes that start at once on a new store, none is alarmed and all see one installation', async () => {
+  it('processes that start concurrently on a new store agree on one installation, without an alarm', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => start()));
 
     expect(all.flatMap(({ codes }) => codes())).toEqual([]);

@@ -3,9 +3,9 @@ import type { Lease } from '@svc/store';
 export interface Loop {
   name: string;
   everyMs: number;
-  /** Held for a round by one replica at a time; absent = every replica runs it. */
+  /** Limits each run to one replica; absent = every replica runs the loop. */
   lease?: Lease;
-  /** Also once at start. */
+  /** Also run at start. */
   atStart?: boolean;
   run(): Promise<unknown>;
   /** Called instead of `run` while another replica holds the lease. */
@@ -13,33 +13,34 @@ export interface Loop {
 }
 
 /**
- * Runs loops until told to stop. A round that fails is told and the next one comes all the same; rounds of one loop never
- * overlap. Returns what stops them, waiting for rounds under way.
+ * Runs loops until stopped. A failed run is reported and does not stop its loop; runs of one loop never overlap.
+ *
+ * @returns a function that stops the loops and waits for runs in progress
  */
 export function startLoops(
   loops: readonly Loop[],
-  failed: (name: string, error: unknown) => void,
+  onFailure: (name: string, error: unknown) => void,
 ): () => Promise<void> {
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
-  const underWay = new Set<Promise<void>>();
-  const round = async (loop: Loop) => {
+  const inProgress = new Set<Promise<void>>();
+  const runOnce = async (loop: Loop) => {
     try {
       if (!loop.lease || (await loop.lease.hold())) await loop.run();
       else loop.standBy?.();
     } catch (error) {
-      if (!stopped) failed(loop.name, error);
+      if (!stopped) onFailure(loop.name, error);
     }
   };
   const schedule = (loop: Loop, delayMs: number) => {
     if (stopped) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
-      const work = round(loop).finally(() => {
-        underWay.delete(work);
+      const work = runOnce(loop).finally(() => {
+        inProgress.delete(work);
         schedule(loop, loop.everyMs);
       });
-      underWay.add(work);
+      inProgress.add(work);
     }, delayMs);
     timers.add(timer);
   };
@@ -47,6 +48,6 @@ export function startLoops(
   return async () => {
     stopped = true;
     for (const timer of timers) clearTimeout(timer);
-    await Promise.all(underWay);
+    await Promise.all(inProgress);
   };
 }

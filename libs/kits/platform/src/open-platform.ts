@@ -11,16 +11,16 @@ import { whenAvailable } from './when-available';
 
 type CommonEnv = EnvOf<typeof commonVariables>;
 
-/** What every service stands on: store, bus and license, with their probes and their ends. */
+/** Store, bus and license, which every service needs. */
 export interface Platform {
   store: Store;
   bus: Bus;
   license: License;
-  /** What is wrong with the store now. */
+  /** Current findings about the store. */
   storeFindings(): readonly StoreFinding[];
   /** Sender id of this process's packets. */
   senderId: string;
-  /** This process as the others see it in the status. */
+  /** This process as the status shows it. */
   instance: InstanceRecord;
 }
 
@@ -29,7 +29,7 @@ export interface PlatformOptions {
   queues: Readonly<Record<string, AnyQueueSpec>>;
   probes: { addr: Address; open: boolean };
   metrics: { contentType: string; text(): Promise<string>; metrics: StoreMetrics };
-  /** Gets the name of the error code under which the packet is refused. */
+  /** Called with the name of the error code under which a packet is rejected. */
   onMalformed?(reason: string): void;
   onDisconnected?(): void;
   onReconnected?(): void;
@@ -38,10 +38,10 @@ export interface PlatformOptions {
 const instanceEveryMs = 5_000;
 
 /**
- * Opens what every service stands on. The probes answer first, so that whoever waits sees "not ready" rather than nothing;
- * what is opened here is closed by the process's stop steps, in reverse.
+ * Opens probes, store, bus and license. The probes open first, so the service reports "not ready" while it waits for the rest.
+ * Each part registers a stop step; stop steps run in reverse order.
  *
- * @throws DependencyUnavailable when store or bus do not answer within `SVC_START_WAIT`
+ * @throws DependencyUnavailable when store or bus do not respond within `SVC_START_WAIT`
  */
 export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptions): Promise<Platform> {
   const { env, health, log, clock, build, onStop } = boot;
@@ -66,7 +66,7 @@ export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptio
     commit: build.commit,
     started_at: new Date(clock.nowMs()).toISOString(),
   };
-  keepInstance(boot, store, instance);
+  renewInstance(boot, store, instance);
   return { store, bus, license, storeFindings, senderId, instance };
 }
 
@@ -89,9 +89,9 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
   const deps: BusDeps = {
     nowUs: () => clock.nowUs(),
     onMalformed: ({ subject, reason, code }) => {
-      // The reason is text that a sender can vary without end; a metric's label may not.
+      // The label is the error code: the reason contains sender input, whose values are unbounded.
       options.onMalformed?.(WireErrorCode[code]);
-      log.oncePer(`malformed:${subject}`, 60_000).warn('packet is not taken', { subject, reason });
+      log.oncePer(`malformed:${subject}`, 60_000).warn('packet rejected', { subject, reason });
     },
     onConnection: (event) => {
       log.warn(`bus ${event}`);
@@ -105,13 +105,13 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
   await whenAvailable(boot, 'bus', () => bus.ensureStreams());
   health.dependsOn('nats', async () => {
     if (!bus.status().isConnected) throw new Error('disconnected');
-    // A server that hangs keeps its connections.
+    // The connection to a hung server stays open, so only a round trip detects it.
     await bus.flush();
   });
   return bus;
 }
 
-/** The license that SVC_LICENSE_* name; Community without one. A bad one is told and stops nothing. */
+/** Opens the license of SVC_LICENSE_*. Without a valid one the service runs as Community; the problem is logged. */
 export function openLicenseOf({ env, clock, log }: Pick<Boot<CommonEnv>, 'env' | 'clock' | 'log'>): License {
   const license = openLicense(licenseSettings(env), { nowMs: () => clock.nowMs() });
   const { plan, status, problem } = license.state();
@@ -127,11 +127,11 @@ const licenseSettings = (env: CommonEnv) => ({
   standardPaths: [join(homedir(), '.svc', 'license.json'), '/etc/svc/license.json'],
 });
 
-function keepInstance({ log, onStop }: Boot<CommonEnv>, store: Store, instance: InstanceRecord): void {
-  const keep = () =>
-    store.workers.keepInstance(instance).catch((error: unknown) => log.debug('instance is not noted', { error }));
-  void keep();
-  const timer = setInterval(() => void keep(), instanceEveryMs);
+function renewInstance({ log, onStop }: Boot<CommonEnv>, store: Store, instance: InstanceRecord): void {
+  const renew = () =>
+    store.workers.keepInstance(instance).catch((error: unknown) => log.debug('instance heartbeat failed', { error }));
+  void renew();
+  const timer = setInterval(() => void renew(), instanceEveryMs);
   onStop('instance', async () => {
     clearInterval(timer);
     await store.workers.dropInstance(instance.service, instance.id);

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Platform } from './open-platform';
 import { whenAvailable } from './when-available';
 
-/** What is wrong with the policy that should be in force, while the last good one is. */
+/** Reason a policy or scanner document was rejected; the last valid one stays in effect. */
 export interface PolicyFinding {
   of: 'policy' | 'scanners';
   problem: string;
@@ -18,8 +18,8 @@ export interface ServiceKernel {
 }
 
 /**
- * Opens the kernel of a service. A policy that is refused while the service runs changes nothing but is told: in the log and
- * metrics, by an alert on the bus, and to admins in the status; and so is its mending.
+ * Opens the kernel of a service. A policy that is rejected while the service runs does not take effect. The rejection and its
+ * resolution are reported in the log and metrics, as an alert on the bus, and to admins in the status.
  *
  * @throws StartError
  */
@@ -38,7 +38,7 @@ export async function openServiceKernel(
     metrics,
     ...hooks,
     maxVelocityRules: () => velocityRulesInForce(platform.license.entitlements()),
-    onReload: (report) => watch.heard(report),
+    onReload: (report) => watch.update(report),
   };
   const kernel = await whenAvailable(boot, 'store', () => openKernel(kernelSettings(env), deps));
   onStop('kernel', () => kernel.close());
@@ -57,17 +57,17 @@ class PolicyWatch {
     return (['policy', 'scanners'] as const).flatMap((of) => this.problems[of].map((problem) => ({ of, problem })));
   }
 
-  /** Tells what changed, once: a bad document is looked at again and again. */
-  heard(report: LoadReport): void {
+  /** Publishes an alert only if the problems changed: a rejected document is loaded again at every interval. */
+  update(report: LoadReport): void {
     const { what } = report;
     const before = this.problems[what];
     const now = report.kind === 'refused' ? report.problems : [];
     this.problems[what] = now;
     if (JSON.stringify(now) === JSON.stringify(before)) return;
     const message =
-      now.length > 0 ? `a new ${what} is refused and the last good one stays` : `the ${what} is good again`;
+      now.length > 0 ? `a new ${what} was rejected and the last good one stays in effect` : `the ${what} is good again`;
     void this.alert(now.length > 0 ? 'critical' : 'info', message, now).catch((error: unknown) =>
-      this.boot.log.warn('alert could not be sent', { error }),
+      this.boot.log.warn('alert was not published', { error }),
     );
   }
 
@@ -75,10 +75,10 @@ class PolicyWatch {
     const { senderId, bus } = this.platform;
     const head = { trace_id: randomUUID(), sender_id: senderId, nowUs: this.boot.clock.nowUs() };
     const details = Object.fromEntries(
-      problems.slice(0, mostProblems).map((problem, i) => [`problem_${i + 1}`, problem]),
+      problems.slice(0, MAX_PROBLEMS).map((problem, i) => [`problem_${i + 1}`, problem]),
     );
     await bus.publish(subjects.alert.name, alertPacket(head, { severity, message, details }));
   }
 }
 
-const mostProblems = 10;
+const MAX_PROBLEMS = 10;

@@ -2,10 +2,10 @@ import type { Packet } from '@svc/contract';
 import type { PoolTable, TimeoutTable } from '@svc/routing';
 import type { Store } from '@svc/store';
 
-/** What services need of the bus. Publishing durably resolves once the bus has stored the message. */
+/** The bus as features use it. `publishDurable` resolves once the bus has stored the message. */
 export interface JobBus {
   publish(subject: string, packet: Packet): Promise<void>;
-  /** Returns the sequence number of the stored message where the process needs it. */
+  /** @returns the sequence number of the stored message, if available */
   publishDurable(subject: string, packet: Packet): Promise<{ seq: number } | void>;
 }
 
@@ -22,22 +22,22 @@ export interface Random {
   number(): number;
 }
 
-/** Numbers of the license in force. -1 = unlimited. See docs/operations.md#license. */
+/** Limits of the license in effect. -1 = unlimited. See docs/operations.md#license. */
 export interface LicenseLimits {
   maxWorkers: number;
   maxConcurrentJobs: number;
   maxPromptChars: number;
 }
 
-/** The pools and timeouts files as they stand now. */
+/** Current content of the pools and timeouts files. */
 export interface Fleet {
   pools(): PoolTable;
   timeouts(): TimeoutTable;
 }
 
-/** The same, where a config document holds them. */
+/** Pools and timeouts stored in a config document. */
 export interface StoredFleet extends Fleet {
-  /** Reads the document again if it was written since: one small read. A reload that begins now sees every earlier write. */
+  /** Reloads the document if it changed: one small read. A call sees every write that precedes it. */
   reload(): Promise<void>;
 }
 

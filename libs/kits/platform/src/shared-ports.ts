@@ -2,7 +2,7 @@ import type { Bus } from '@svc/bus';
 import type { License } from '@svc/identity';
 import type { JobBus, LicenseLimits } from './ports';
 
-/** The part of the bus that features publish through. */
+/** Narrows the bus to the port that features publish through. */
 export const jobBus = (bus: Pick<Bus, 'publish' | 'publishDurable'>): JobBus => ({
   publish: async (...args) => bus.publish(...args),
   publishDurable: (...args) => bus.publishDurable(...args),

@@ -18,7 +18,7 @@ async function launch(app: ServiceName, urls = { redisUrl: servers.redisUrl, nat
 
 const readiness = async ({ probes }: LaunchedService) => (await fetch(`${probes}/readyz`)).status;
 
-/** Forwards to a server until a client sends the text; then it breaks every connection and accepts none until `restore`. */
+/** Forwards to a server until a client sends the text, then resets every connection and accepts none until `restore`. */
 async function breakingProxy(scheme: string, targetPort: number, text: string) {
   const sockets = new Set<Socket>();
   let state: 'armed' | 'broken' | 'restored' = 'armed';
@@ -54,14 +54,14 @@ async function breakingProxy(scheme: string, targetPort: number, text: string) {
   return { url: `${scheme}://127.0.0.1:${address.port}`, restore: () => void (state = 'restored') };
 }
 
-describe('a service that starts before its stores', () => {
+describe('a service that starts before Redis and NATS', () => {
   it.each(['api', 'scheduler', 'engine', 'kernel'] as const)(
-    '%s logs what it waits for, is not ready, and starts once they answer',
+    '%s logs the dependency it waits for, is not ready, and starts once both respond',
     async (app) => {
       await Promise.all([servers.redis.kill(), servers.nats.kill()]);
 
       const service = await launch(app);
-      await eventually(() => expect(service.output()).toMatch(/(store|bus) does not answer yet.*127\.0\.0\.1:\d+/), {
+      await eventually(() => expect(service.output()).toMatch(/(store|bus) is not responding yet.*127\.0\.0\.1:\d+/), {
         withinMs: 30_000,
       });
       const before = await readiness(service);
@@ -80,7 +80,7 @@ describe('a service that starts before its stores', () => {
     ['scheduler', 'store', 'sys:workers:snapshot'],
     ['kernel', 'store', 'cfg:system:policy'],
   ] as const)(
-    '%s waits when the %s is lost at %s, and starts once it is back',
+    '%s waits when the connection to the %s is lost at %s, and starts once it is restored',
     async (app, what, text) => {
       const { redis, nats, redisUrl, natsUrl } = servers;
       const proxy = what === 'bus' ? await breakingProxy('nats', nats.port, text) : await breakingProxy('redis', redis.port, text); // prettier-ignore
@@ -89,7 +89,7 @@ describe('a service that starts before its stores', () => {
         app,
         what === 'bus' ? { redisUrl, natsUrl: proxy.url } : { redisUrl: proxy.url, natsUrl },
       );
-      await eventually(() => expect(service.output()).toContain(`${what} does not answer yet`), { withinMs: 30_000 });
+      await eventually(() => expect(service.output()).toContain(`${what} is not responding yet`), { withinMs: 30_000 });
       proxy.restore();
       await service.untilReady();
 
@@ -98,21 +98,21 @@ describe('a service that starts before its stores', () => {
     60_000,
   );
 
-  it('ends with 75 and names the address when nothing answers within SVC_START_WAIT', async () => {
+  it('exits with 75 and logs the address when the store does not respond within SVC_START_WAIT', async () => {
     await servers.redis.kill();
 
     const service = await launch('engine', undefined, { SVC_START_WAIT: '1s' });
     await eventually(() => expect(service.exitCode).toBe(75), { withinMs: 30_000 });
 
     expect(service.output()).toMatch(
-      new RegExp(`engine: the store did not answer within 1s: 127\\.0\\.0\\.1:${servers.redis.port}\\n`),
+      new RegExp(`engine: the store did not respond within 1s: 127\\.0\\.0\\.1:${servers.redis.port}\\n`),
     );
   }, 60_000);
 
-  it('that is asked to end while it waits exits with 0', async () => {
+  it('exits with 0 when it is stopped while it waits', async () => {
     await servers.redis.kill();
     const service = await launch('engine');
-    await eventually(() => expect(service.output()).toContain('store does not answer yet'), { withinMs: 30_000 });
+    await eventually(() => expect(service.output()).toContain('store is not responding yet'), { withinMs: 30_000 });
 
     await service.stop();
 

@@ -9,61 +9,61 @@ import {
 } from '@svc/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-type Waiting = Pick<Boot<EnvOf<typeof commonVariables>>, 'env' | 'log' | 'stopping'>;
+type WaitContext = Pick<Boot<EnvOf<typeof commonVariables>>, 'env' | 'log' | 'stopping'>;
 
 const dependencies = { store: 'REDIS_URL', bus: 'NATS_URL' } as const;
-const firstPauseMs = 100;
-const maxPauseMs = 2_000;
+const INITIAL_DELAY_MS = 100;
+const MAX_DELAY_MS = 2_000;
 
 /**
- * Runs a step of the start, and repeats it while the dependency does not answer. The step must be safe to repeat.
+ * Runs a startup step and retries it while the dependency does not respond. The step must be safe to repeat.
  *
- * @throws DependencyUnavailable after `SVC_START_WAIT`; any other error of the step at once; an AbortError when the
- *   process is to stop
+ * @throws DependencyUnavailable after `SVC_START_WAIT`; any other error of the step at once; AbortError when the
+ *   process is stopping
  */
 export async function whenAvailable<T>(
-  { env, log, stopping }: Waiting,
+  { env, log, stopping }: WaitContext,
   dependency: keyof typeof dependencies,
   step: () => Promise<T>,
 ): Promise<T> {
-  const addresses = addressesOf(dependency, env);
+  const addresses = getAddresses(dependency, env);
   const startedMs = performance.now();
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+  for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
     try {
       return await step();
     } catch (error) {
       if (!mayRecover(error)) throw error;
       const waitedMs = Math.round(performance.now() - startedMs);
-      if (waitedMs + pauseMs > env.startWaitMs) throw gaveUp(dependency, addresses, env.startWaitMs, error);
+      if (waitedMs + delayMs > env.startWaitMs) throw toUnavailable(dependency, addresses, env.startWaitMs, error);
       log
         .oncePer(`start:${dependency}`, 10_000)
-        .warn(`${dependency} does not answer yet`, { addresses, waited_ms: waitedMs, error });
+        .warn(`${dependency} is not responding yet`, { addresses, waited_ms: waitedMs, error });
     }
-    await sleep(pauseMs, undefined, { signal: stopping });
+    await sleep(delayMs, undefined, { signal: stopping });
   }
 }
 
-/** Whether the same step may succeed later without a change of this process or its settings. */
+/** Whether a retry may succeed without a change of this process or its settings. */
 function mayRecover(error: unknown): boolean {
   if (error instanceof StartError) return error instanceof DependencyUnavailable;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
-  // Errors of the file system name a path; a setting names the wrong file.
+  // Errors with a path come from the file system: a setting names the wrong file.
   if (error instanceof Error && 'path' in error) return false;
   return !isBusRejection(error);
 }
 
-function gaveUp(dependency: keyof typeof dependencies, addresses: string, limitMs: number, cause: unknown) {
+function toUnavailable(dependency: keyof typeof dependencies, addresses: string, limitMs: number, cause: unknown) {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new DependencyUnavailable(
-    `the ${dependency} did not answer within ${formatDuration(limitMs)}`,
+    `the ${dependency} did not respond within ${formatDuration(limitMs)}`,
     addresses,
     `Start it, or correct ${dependencies[dependency]}. Last error: ${reason}`,
     { cause },
   );
 }
 
-/** Host and port only: a URL may carry a password. */
-function addressesOf(dependency: keyof typeof dependencies, env: Waiting['env']): string {
+/** Host and port only: a URL may contain a password. */
+function getAddresses(dependency: keyof typeof dependencies, env: WaitContext['env']): string {
   const urls =
     dependency === 'bus'
       ? env.natsUrl.split(',')

@@ -23,7 +23,7 @@ describe('monitorCommands', () => {
   beforeEach(() => (client = new Redis(servers.redisUrl)));
   afterEach(() => client.disconnect());
 
-  it('under load from before it opens until after it closes, reports each command in between once', async () => {
+  it('reports each command between open and close exactly once under load', async () => {
     let isOver = false;
     const load = Array.from({ length: 20 }, async () => {
       while (!isOver) await client.incr('load');
@@ -41,7 +41,7 @@ describe('monitorCommands', () => {
     expect(seen.filter(({ name }) => name === 'get')).toHaveLength(20);
   });
 
-  it('tells commands inside scripts from those of clients', async () => {
+  it('distinguishes commands inside scripts from those of clients', async () => {
     const seen: MonitoredCommand[] = [];
     const monitor = await monitorCommands(servers.redisUrl, (command) => seen.push(command));
 
@@ -52,7 +52,7 @@ describe('monitorCommands', () => {
     expect(seen.filter(({ from, name }) => from !== 'lua' && name === 'eval')).toHaveLength(1);
   });
 
-  it('rejects when Redis ends before all was reported', async () => {
+  it('rejects when Redis exits before every command was reported', async () => {
     const monitor = await monitorCommands(servers.redisUrl, () => undefined);
     await servers.redis.kill();
 

@@ -6,18 +6,18 @@ import { connect, type Socket } from 'node:net';
 export interface MonitoredCommand {
   /** Address (`host:port`) of the client, or `lua` for a command inside a script. */
   from: string;
-  /** In lower case; a script has the first eight characters of its hash, which tell scripts apart. */
+  /** In lower case; EVALSHA is followed by the first eight characters of the script's hash. */
   name: string;
 }
 
 export interface CommandMonitor {
-  /** Ends it; resolves when every command that was executed before this call has been reported. */
+  /** Closes the monitor; resolves when every command executed before this call has been reported. */
   close(): Promise<void>;
 }
 
 /**
- * Reports every command from now on, through a socket of its own: a client library that gets monitor lines before it has
- * switched to monitor mode takes them for answers to its commands. It slows Redis down, so nothing may be timed meanwhile.
+ * Reports every command from now on. Uses a plain socket: a client library treats monitor lines that arrive before it has
+ * switched to monitor mode as replies to its commands. Slows Redis down, so do not measure time while a monitor is open.
  */
 export async function monitorCommands(
   redisUrl: string,
@@ -43,7 +43,7 @@ export async function monitorCommands(
     }
   });
   const lost = once(socket, 'close').then(() => Promise.reject(new Error('the monitor lost its connection to Redis')));
-  lost.catch(() => undefined); // awaited below, and not an error once the monitor is closed
+  lost.catch(() => undefined); // Awaited below; not an error once the monitor is closed.
   socket.write('MONITOR\r\n');
   await Promise.race([confirmed, lost]);
   return {
@@ -72,7 +72,7 @@ async function open(redisUrl: string): Promise<Socket> {
   return socket;
 }
 
-/** Line breaks inside arguments are escaped, so a line is a command: `+<time> [<db> <from>] "<command>" "<argument>" ...`. */
+/** Parses a line, which is one command because line breaks in arguments are escaped: `+<time> [<db> <from>] "<command>" "<argument>" ...`. */
 export function parseMonitorLine(line: string): MonitoredCommand | undefined {
   const parts = /^\+[\d.]+ \[\d+ ([^\]]+)\] "([^"]+)"(?: "([^"]{0,8}))?/.exec(line);
   if (!parts) return undefined;

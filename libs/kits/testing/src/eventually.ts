@@ -1,12 +1,12 @@
 export interface Patience {
-  /** How long to keep asking, in milliseconds. */
+  /** Time limit in milliseconds. */
   withinMs?: number;
   everyMs?: number;
 }
 
 /**
- * Asks until the check neither throws nor answers `false`, `undefined` from a lookup being an answer like any other:
- * put `expect` inside the check. The answer is handed on; the last failure is thrown when time is up.
+ * Repeats the check until it neither throws nor returns `false`. `undefined` counts as success, so put `expect` inside the
+ * check. Returns the result of the check; throws the last failure after the time limit.
  */
 export async function eventually<T>(check: () => T | Promise<T>, { withinMs = 10_000, everyMs = 10 }: Patience = {}) {
   const deadlineMs = Date.now() + withinMs;

@@ -1,10 +1,10 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 
-/** Where set-up puts programs it may not install into the system. */
+/** Directory in which `npm run setup` installs programs without root access. */
 const privateBin = resolve(__dirname, '../../../../.svc/tools/bin');
 
-/** @returns the path of a program on PATH, in the folders of servers, or where set-up has put it; else undefined */
+/** @returns the path of a program on PATH, in the sbin directories, or installed by `npm run setup`; else undefined */
 export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', privateBin];
   return folders
@@ -13,7 +13,7 @@ export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env):
     .find(isExecutable);
 }
 
-/** @throws Error that says how to get it */
+/** @throws Error with the command that installs it */
 export function requireProgram(name: string): string {
   const found = findProgram(name);
   if (!found) throw new Error(`${name} was not found: run \`npm run setup\` first`);

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
 /**
- * Below the range from which the system takes ports for outgoing connections and for listeners on port 0: until the caller
- * listens, and while a server that was killed is down, no other program is given the port.
+ * Below the system's range of ephemeral ports, so no other program is assigned the port before the caller listens or while a
+ * killed server is down.
  */
 const firstPort = 20_000;
 const portCount = 10_000;
-/** Ports are tried in order from a random one, so that processes that pick at once pick different ones. */
+/** Random start, so that concurrent processes pick different ports. */
 let nextOffset = randomInt(portCount);
 
-/** A TCP port of the loopback address on which nothing listens at this moment. A process gets each port once. */
+/** Finds a free TCP port of the loopback address. Returns each port at most once per process. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < portCount; tries++) {
     const port = await tryPort(firstPort + (nextOffset++ % portCount));
@@ -27,7 +27,7 @@ export async function tryPort(wanted: number): Promise<number | undefined> {
     server.listen(wanted, '127.0.0.1');
     await once(server, 'listening');
   } catch {
-    return undefined; // in use, or not ours to bind: the caller takes another one
+    return undefined; // In use or not permitted: the caller tries another port.
   }
   const address = server.address();
   server.close();
@@ -35,7 +35,7 @@ export async function tryPort(wanted: number): Promise<number | undefined> {
   return typeof address === 'object' && address ? address.port : undefined;
 }
 
-/** Whether something accepts connections there. */
+/** Whether a server accepts connections on the port. */
 export const accepts = (port: number, host = '127.0.0.1') =>
   new Promise<boolean>((resolve) => {
     const socket = connect(port, host);

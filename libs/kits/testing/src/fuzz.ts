@@ -1,28 +1,28 @@
 import fc from 'fast-check';
 
 /**
- * How a property is tried: the same inputs on every run, unless FUZZ_SEED names others; FUZZ_RUNS replaces the number of
- * tries. A failure prints its seed.
+ * Parameters of a property: every run has the same inputs unless FUZZ_SEED is set; FUZZ_RUNS overrides the number of runs.
+ * A failure prints its seed.
  *
- * @param numRuns tries of a plain test run
+ * @param numRuns runs if FUZZ_RUNS is not set
  */
 export const fuzzed = (numRuns: number): { seed: number; numRuns: number } => ({
-  seed: numberOf('FUZZ_SEED') ?? 20_261_121,
-  numRuns: numberOf('FUZZ_RUNS') ?? numRuns,
+  seed: readInteger('FUZZ_SEED') ?? 20_261_121,
+  numRuns: readInteger('FUZZ_RUNS') ?? numRuns,
 });
 
-/** A time limit for a property that takes up to a minute in a plain run, longer when FUZZ_RUNS asks for more. */
-export const fuzzTimeoutMs = (): number => 60_000 * Math.max(1, (numberOf('FUZZ_RUNS') ?? 0) / 200);
+/** Time limit of a property: one minute, and proportionally more for a larger FUZZ_RUNS. */
+export const fuzzTimeoutMs = (): number => 60_000 * Math.max(1, (readInteger('FUZZ_RUNS') ?? 0) / 200);
 
-function numberOf(name: string): number | undefined {
+function readInteger(name: string): number | undefined {
   const text = process.env[name];
   if (!text) return undefined;
   const number = Number(text);
-  if (!Number.isInteger(number)) throw new Error(`${name} is ${text}: write a whole number`);
+  if (!Number.isInteger(number)) throw new Error(`${name} is ${text}: must be an integer`);
   return number;
 }
 
-/** Text that has broken something somewhere before. */
+/** Strings that commonly break parsers and validators. */
 const nastyTexts = [
   '', ' ', '\t', '\u0000', 'a\u0000b', '\ud800', '\udc00x', 'x\ud83d', '\uffff', '\ufeff', '\u202e', '\u2028', 'é', 'e\u0301', '𝕏', 'İ', 'ß',
   '__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then', 'null', 'undefined', 'NaN', 'Infinity',
@@ -31,7 +31,7 @@ const nastyTexts = [
   "' OR 1=1 --", '"; return 1', '${1}', '{{7*7}}', '<script>', '\r\nX-Evil: 1', 'secret://x', 'redis://ctx:x', 'x'.repeat(600),
 ]; // prettier-ignore
 
-/** Short text of the kind attackers and mistakes write, half surrogate pairs and NUL included. */
+/** Short malformed or malicious strings, including lone surrogates and NUL. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...nastyTexts) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
@@ -40,10 +40,10 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
 
 const hostileNumbers = [0, -0, 1, -1, 1.5, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 1e308, 5e-324];
 
-/** Lists in lists: what a recursive reader of them runs out of stack over. */
+/** Deeply nested lists, which overflow the stack of a recursive parser. */
 export const nested = (levels: number, open = '[', close = ']'): string => open.repeat(levels) + close.repeat(levels);
 
-/** Any JSON value: wrong types, odd numbers, keys that reach a prototype, nesting on either side of usual limits. */
+/** Any JSON value: wrong types, extreme numbers, prototype keys, nesting below and above usual limits. */
 export const hostileJson: fc.Arbitrary<unknown> = fc.oneof(
   hostileText,
   fc.constantFrom(...hostileNumbers, true, false, null),
@@ -54,7 +54,7 @@ export const hostileJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant(null).map((): unknown => JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}}}')),
 );
 
-/** Bytes with a few of them flipped, cut out, doubled or replaced by noise. */
+/** Bytes with a few flipped, removed, duplicated, or noise inserted. */
 export const mutatedBytes = (original: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> =>
   fc.tuple(original, fc.array(byteMutation, { minLength: 1, maxLength: 4 })).map(([bytes, mutations]) => {
     const places = (share: number, length: number) => Math.floor(share * (length + 1));

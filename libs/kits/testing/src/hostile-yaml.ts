@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { hostileText, nested } from './fuzz';
 
-/** Beyond what a reader's stack holds, and just within. */
+/** Nesting that overflows the stack of a parser, and nesting that does not. */
 const deep = 2_000;
 const shallow = 300;
 
-/** Documents that have brought down readers of YAML: bombs, loops, depth, types out of nowhere, odd keys. */
+/** Documents that are known to break YAML parsers: alias bombs, cycles, depth, unknown tags, unusual keys. */
 const nastyDocuments = [
   '', ' ', '---', '...', '---\n---\n', '\u0000', '\ufeff', '\ufeffa: 1', '%YAML 9.9\n---\na', '\t', 'a:\n\t- b', '!', '&', '*a', '&a', '? ', '- - -', '|', '>-', '"', "'", '{', '[', '@a', '`',
   '&a [*a]', '&a {b: *a}', 'rules: &r\n  - *r', 'topics: &t {job.a: *t}', '<<: *a', 'a: &a {<<: *a}', '<<: 1', 'a: *a',
@@ -25,7 +25,7 @@ const mutation = fc.record({
   text: fc.oneof(hostileText, fc.constantFrom(...nastyDocuments.filter(({ length }) => length < 80))),
 });
 
-/** Documents close to good ones, and documents far from any. */
+/** Mutated valid documents, nasty documents and hostile text. */
 export const hostileYaml = (samples: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 1, arbitrary: fc.constantFrom(...nastyDocuments) },
@@ -40,7 +40,7 @@ export const hostileYaml = (samples: readonly string[]): fc.Arbitrary<string> =>
 
 type Mutation = typeof mutation extends fc.Arbitrary<infer T> ? T : never;
 
-/** By lines and by characters: both structure and words are broken. */
+/** Mutates lines or characters, to break structure or words. */
 function mutate(text: string, { kind, from, lines, text: noise }: Mutation): string {
   if (kind === 'insert' || kind === 'replace') {
     const at = Math.floor(from * (text.length + 1));
@@ -55,5 +55,5 @@ function mutate(text: string, { kind, from, lines, text: noise }: Mutation): str
   return [...before, ...some.reverse(), ...after].join('\n');
 }
 
-/** Every nasty document by itself: random choice may leave one out. */
+/** Every nasty document, for tests that must not skip one at random. */
 export const eachNastyDocument: readonly string[] = nastyDocuments;

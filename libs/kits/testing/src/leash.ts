@@ -4,15 +4,16 @@ import { once } from 'node:events';
 export interface LeashOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** `inherit` and `ignore` as in node:child_process; `pipe` for whoever reads the child's output. */
+  /** As in node:child_process; use `pipe` to read the child's output. */
   output?: 'inherit' | 'ignore' | 'pipe';
-  /** A folder to remove when this process dies without stopping the child. */
+  /** Directory to remove when this process dies without stopping the child. */
   scratchDir?: string;
 }
 
 /**
- * The shell becomes the program itself (`exec`), so the child's pid is the program's. What stays behind is a watcher
- * that reads a pipe whose other end only we hold: it ends when we end, however we end, and takes the program along.
+ * The shell is replaced by the program (`exec`), so the child's pid is the program's. A watcher stays in the background and
+ * reads a pipe whose other end only this process holds: the pipe closes when this process ends for any reason, and the watcher
+ * then ends the program.
  */
 const leash = `
   program=$$ owner=$PPID scratch=$1; shift
@@ -28,8 +29,8 @@ const leash = `
 `;
 
 /**
- * Starts a program that cannot outlive this process: not after an exception, not after SIGKILL. It has a process group
- * of its own, so that Ctrl-C reaches only us and we say in which order things end.
+ * Starts a program that ends with this process, even after an exception or SIGKILL. It has its own process group, so Ctrl-C
+ * reaches only this process, which controls the shutdown order.
  */
 export function spawnLeashed(command: string, args: readonly string[], options: LeashOptions = {}): ChildProcess {
   const { cwd, env, output = 'ignore', scratchDir = '' } = options;
@@ -44,7 +45,7 @@ export function spawnLeashed(command: string, args: readonly string[], options: 
 /** True until the child has exited. */
 export const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;
 
-/** Sends the signal and waits for the end; SIGKILL follows after `withinMs`. A child that has ended stays as it is. */
+/** Sends the signal and waits for the exit; sends SIGKILL after `withinMs`. A no-op for a child that has exited. */
 export async function endChild(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM', withinMs = 10_000) {
   if (!isRunning(child)) return;
   const ended = once(child, 'exit');

@@ -23,40 +23,40 @@ const read = (output: number, calledMs: number, returnedMs: number): Operation<I
 };
 const isFine = (...history: Operation<Input, Output>[]) => linearized(history, register).ok;
 
-describe('a history', () => {
+describe('linearized', () => {
   it.each<[string, Operation<Input, Output>[]]>([
-    ['of nothing', []],
-    ['of one after the other', [write(1, 0, 1), read(1, 2, 3)]],
+    ['that is empty', []],
+    ['of sequential operations', [write(1, 0, 1), read(1, 2, 3)]],
     ['whose read sees a write that had not returned', [write(1, 0, 10), read(1, 2, 3)]],
     ['whose read does not see a write that had not returned', [write(1, 0, 10), read(0, 2, 3)]],
     ['whose reads see two writes, one after the other', [write(1, 0, 10), write(2, 0, 10), read(2, 1, 2), read(1, 3, 4)]],
-    ['of the same moment, either way', [write(1, 0, 5), read(0, 5, 6)]],
-    ['whose write was never answered, and is seen late', [lost(1, 0), read(0, 1, 2), read(1, 3, 4)]],
-    ['whose write was never answered, and never seen', [lost(1, 0), read(0, 1, 2), read(0, 3, 4)]],
-    ['that needs a step back to be explained', [write(1, 0, 100), write(2, 0, 100), write(3, 0, 100), read(3, 0, 100), read(1, 0, 100), read(2, 0, 100)]],
-  ])('%s is explained', (_, history) => {
+    ['of operations at the same time, in either order', [write(1, 0, 5), read(0, 5, 6)]],
+    ['whose lost write is seen late', [lost(1, 0), read(0, 1, 2), read(1, 3, 4)]],
+    ['whose lost write is never seen', [lost(1, 0), read(0, 1, 2), read(0, 3, 4)]],
+    ['that requires backtracking', [write(1, 0, 100), write(2, 0, 100), write(3, 0, 100), read(3, 0, 100), read(1, 0, 100), read(2, 0, 100)]],
+  ])('a history %s is linearizable', (_, history) => {
     expect(isFine(...history)).toBe(true);
   }); // prettier-ignore
 
   it.each<[string, Operation<Input, Output>[]]>([
     ['whose read misses a write that had returned', [write(1, 0, 1), read(0, 2, 3)]],
-    ['whose read sees what nobody wrote', [write(1, 0, 1), read(2, 2, 3)]],
+    ['whose read sees a value that was never written', [write(1, 0, 1), read(2, 2, 3)]],
     ['whose read sees a write that was not called yet', [read(1, 0, 1), write(1, 2, 3)]],
     ['whose reads see two writes in both orders', [write(1, 0, 9), write(2, 0, 9), read(1, 10, 11), read(2, 12, 13)]],
-    ['whose reads go back to what was there before', [write(1, 0, 10), read(1, 1, 2), read(0, 3, 4)]],
-    ['whose unanswered write is seen, and not seen after that', [lost(1, 0), read(1, 1, 2), read(0, 3, 4)]],
-  ])('%s is not', (_, history) => {
+    ['whose reads return to an earlier value', [write(1, 0, 10), read(1, 1, 2), read(0, 3, 4)]],
+    ['whose lost write is seen, and not seen after that', [lost(1, 0), read(1, 1, 2), read(0, 3, 4)]],
+  ])('a history %s is not linearizable', (_, history) => {
     expect(isFine(...history)).toBe(false);
   });
 
-  it('that is not explained names the answer that nothing explains, and what comes before it', () => {
+  it('returns the operation that no order explains, and the order before it', () => {
     const found = linearized([write(1, 0, 1), read(1, 2, 3), write(2, 4, 5), read(1, 6, 7)], register);
 
     expect(found).toMatchObject({ ok: false, inexplicable: read(1, 6, 7) });
     expect(!found.ok && found.explained.map(({ input }) => input)).toEqual([{ write: 1 }, 'read', { write: 2 }]);
   });
 
-  it('agrees with trying every order', () => {
+  it('agrees with an exhaustive search', () => {
     const operation = fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 2 }), fc.nat(12), fc.nat(6)).map(([isRead, value, at, took]) => (isRead ? read(value, at, at + took) : write(value, at, at + took))); // prettier-ignore
 
     fc.assert(
@@ -67,7 +67,7 @@ describe('a history', () => {
     );
   });
 
-  it('of a thousand operations that many make at once is explained without trying every order', () => {
+  it('checks a thousand concurrent operations without an exhaustive search', () => {
     let value = 0;
     const history = Array.from({ length: 1_000 }, (_, i): Operation<Input, Output> => {
       const [calledMs, returnedMs] = [i - (i % 4), i - (i % 4) + 3];
@@ -78,7 +78,7 @@ describe('a history', () => {
     expect(isFine(...history, read(1, 2_000, 2_001))).toBe(false);
   });
 
-  it('is noted as each client saw it, and a call that failed as one nobody answered', async () => {
+  it('History records the output of each call, and undefined for a call that failed', async () => {
     const history = new History<Input, Output>();
 
     await Promise.allSettled([
@@ -92,7 +92,7 @@ describe('a history', () => {
   });
 });
 
-/** Every order in which none comes before one that had returned when it was called. */
+/** Every order that respects real time: an operation follows those that returned before it was called. */
 function orders(history: readonly Operation<Input, Output>[]): Operation<Input, Output>[][] {
   if (history.length === 0) return [[]];
   return history.flatMap((first) => {

@@ -1,28 +1,28 @@
-/** One call of one client, as it saw it. */
+/** One call of one client, as the client observed it. */
 export interface Operation<Input, Output> {
   input: Input;
-  /** Undefined when no answer came: it may have happened at any time since, or never. */
+  /** Undefined without a response: the call may have taken effect at any later time, or never. */
   output: Output | undefined;
   /** On one clock for all clients, such as performance.now(). */
   calledMs: number;
   returnedMs: number;
 }
 
-/** What a thing does when it is asked one thing after the other. */
+/** Sequential specification of the system under test. */
 export interface Model<State, Input, Output> {
   begin: State;
-  /** The state after this call, or undefined when it cannot have been answered so; `output` undefined: whatever was answered. */
+  /** The state after this call, or undefined if the output is not possible; an undefined `output` matches any. */
   step(state: State, input: Input, output: Output | undefined): State | undefined;
-  /** The same for states that are the same. */
+  /** Equal for equal states. */
   key(state: State): string;
 }
 
 export type Linearized<Input, Output> =
   | { ok: true }
-  /** No order explains the history: this is how far the longest one comes, and the answer that none of them explains. */
+  /** No order explains the history. `explained` is the longest order found, `inexplicable` the operation it stops at. */
   | { ok: false; explained: readonly Operation<Input, Output>[]; inexplicable: Operation<Input, Output> };
 
-/** A call or a return, in a list that calls are taken out of as they get their place in the order. */
+/** A call or return in a linked list, from which operations are removed as they are placed in the order. */
 interface Entry {
   op: number;
   returning: Entry | undefined;
@@ -31,15 +31,14 @@ interface Entry {
 }
 
 /**
- * Whether some order of the operations explains every answer, in which none comes before one that had returned when it was
- * called: the whole history then looks as if each took effect at one moment between its call and its return. The search is
- * that of Wing and Gong, with Lowe's memory of what was tried.
+ * Checks whether a history is linearizable: whether each operation can have taken effect at one moment between its call and
+ * its return. Uses the search of Wing and Gong with Lowe's cache of visited states.
  */
 export function linearized<State, Input, Output>(
   history: readonly Operation<Input, Output>[],
   model: Model<State, Input, Output>,
 ): Linearized<Input, Output> {
-  const head = listOf(history);
+  const head = toList(history);
   const placed: { entry: Entry; state: State; bits: bigint }[] = [];
   const tried = new Set<string>();
   let longest: number[] = [];
@@ -50,7 +49,7 @@ export function linearized<State, Input, Output>(
 
   for (;;) {
     const op = entry && history[entry.op];
-    // All that remains are calls that nobody heard of again.
+    // Only calls without a response remain.
     if (!entry || !op || (!entry.returning && op.output === undefined)) return { ok: true };
     if (entry.returning) {
       const next = model.step(state, op.input, op.output);
@@ -63,14 +62,14 @@ export function linearized<State, Input, Output>(
       tried.add(key);
       placed.push({ entry, state, bits });
       [state, bits] = [next, nextBits];
-      takeOut(entry);
+      unlink(entry);
       entry = head.after;
     } else {
-      // It returned, and must have had its place by now.
+      // A return whose call has no place yet: backtrack.
       if (placed.length >= longest.length) [longest, stuck] = [placed.map((each) => each.entry.op), entry.op];
       const last = placed.pop();
       if (!last) return failure(history, longest, stuck);
-      putBack(last.entry);
+      relink(last.entry);
       ({ state, bits } = last);
       entry = last.entry.after;
     }
@@ -84,12 +83,12 @@ function failure<Input, Output>(
 ): Linearized<Input, Output> {
   const explained = longest.flatMap((op) => history[op] ?? []);
   const inexplicable = history[stuck];
-  if (!inexplicable) throw new Error('a history of nothing is always explained');
+  if (!inexplicable) throw new Error('an empty history is always linearizable');
   return { ok: false, explained, inexplicable };
 }
 
-/** Calls and returns by their time; of the same moment calls come first, so that such operations count as concurrent. */
-function listOf(history: readonly Operation<unknown, unknown>[]): Entry {
+/** Links calls and returns by time; calls come first on a tie, so that such operations count as concurrent. */
+function toList(history: readonly Operation<unknown, unknown>[]): Entry {
   const head: Entry = { op: -1, returning: undefined, before: undefined, after: undefined };
   const events = history.flatMap(({ output, calledMs, returnedMs }, op) => {
     const returned: Entry = { op, returning: undefined, before: undefined, after: undefined };
@@ -97,7 +96,7 @@ function listOf(history: readonly Operation<unknown, unknown>[]): Entry {
     const endMs = output === undefined ? Infinity : returnedMs;
     return [{ atMs: calledMs, rank: 0, entry: called }, { atMs: endMs, rank: 1, entry: returned }]; // prettier-ignore
   });
-  // Two that never returned are at the same moment, where a difference would be no number.
+  // Compared before subtracting: Infinity - Infinity is NaN.
   events.sort((a, b) => (a.atMs === b.atMs ? a.rank - b.rank : a.atMs - b.atMs));
   let last = head;
   for (const { entry } of events) {
@@ -108,7 +107,7 @@ function listOf(history: readonly Operation<unknown, unknown>[]): Entry {
   return head;
 }
 
-function takeOut(call: Entry): void {
+function unlink(call: Entry): void {
   for (const entry of [call, call.returning]) {
     if (!entry) continue;
     if (entry.before) entry.before.after = entry.after;
@@ -116,8 +115,8 @@ function takeOut(call: Entry): void {
   }
 }
 
-/** In the reverse order of taking them out, so that each finds its neighbours where it left them. */
-function putBack(call: Entry): void {
+/** Restores entries in the reverse order of `unlink`, so that each finds its former neighbours. */
+function relink(call: Entry): void {
   for (const entry of [call.returning, call]) {
     if (!entry) continue;
     if (entry.before) entry.before.after = entry;
@@ -125,11 +124,11 @@ function putBack(call: Entry): void {
   }
 }
 
-/** Notes what several clients do at once. */
+/** Records the operations of concurrent clients. */
 export class History<Input, Output> {
   readonly operations: Operation<Input, Output>[] = [];
 
-  /** Makes a call and notes it; one that throws is noted as one that nobody answered. */
+  /** Runs and records a call; a call that throws is recorded without an output. */
   async call(input: Input, run: () => Promise<Output>): Promise<Output> {
     const operation: Operation<Input, Output> = { input, output: undefined, calledMs: performance.now(), returnedMs: Infinity }; // prettier-ignore
     this.operations.push(operation);

@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 
-/** What a name server says of a name: its addresses, none of them, or a code such as 2, "I failed", or 3, "no such name". */
+/** Answer to a query: the addresses, possibly none, or a response code such as 2 (SERVFAIL) or 3 (NXDOMAIN). */
 export type NameAnswer = readonly string[] | number;
 
 export interface NameServer {
-  /** `127.0.0.1:<port>`, as resolvers take it. */
+  /** `127.0.0.1:<port>`, the format that resolvers expect. */
   readonly address: string;
-  /** What it was asked, in order: the name and A or AAAA. */
+  /** Queries received, in order: the name and A or AAAA. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
@@ -16,9 +16,9 @@ const types: Readonly<Record<number, string>> = { 1: 'A', 28: 'AAAA' };
 const nameStart = 12;
 
 /**
- * A name server on a port of its own that says what a test wants.
+ * Starts a name server with scripted answers.
  *
- * @param answer is given the name and which question about it this is, from 0 for each name and type
+ * @param answer receives the name and the number of earlier queries for the same name and type
  */
 export async function startNameServer(answer: (name: string, nth: number) => NameAnswer): Promise<NameServer> {
   const asked: string[] = [];
@@ -49,7 +49,7 @@ function readName(query: Buffer): { name: string; end: number } {
   return { name: labels.join('.'), end: at + 1 };
 }
 
-/** The question again and records that point back at its name. RFC 1035, 4.1. */
+/** Repeats the question; records refer to its name by a pointer. RFC 1035, 4.1. */
 function reply(query: Buffer, end: number, type: number, answer: NameAnswer): Buffer {
   const family = types[type] === 'A' ? 4 : 6;
   const addresses = typeof answer === 'number' ? [] : answer.filter((address) => isIP(address) === family);

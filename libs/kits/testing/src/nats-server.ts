@@ -1,6 +1,6 @@
 import { startServer, type TestServer } from './server';
 
-/** A NATS server with JetStream on files. */
+/** Starts a NATS server with JetStream and file storage. */
 export const startNats = (): Promise<TestServer> =>
   startServer({
     program: 'nats-server',

@@ -1,6 +1,6 @@
 /**
- * Somebody who calls with a key of their own, of the tenant acme unless it is said otherwise. The contract's own type is not
- * named here, since its tests import this library; whoever hands it on has it checked against that type.
+ * A caller with an API key, by default of the tenant acme. Declares its own type, because the contract's tests import this
+ * library; the compiler checks it against the contract's `Caller` where it is used.
  */
 export function person(name: string, over: Partial<Person> = {}): Person {
   const { tenant = 'acme' } = over;

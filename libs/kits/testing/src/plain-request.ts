@@ -1,6 +1,6 @@
 /**
- * What somebody asked for, with nothing special about it: the request of a stored job. The store's own type is not named
- * here, since its tests import this library; whoever hands it to the store has it checked against that type.
+ * The request of a stored job, with default values. Declares no type, because the store's tests import this library; the
+ * compiler checks it against the store's type where it is used.
  */
 export const plainRequest = {
   topic: 'job.default',

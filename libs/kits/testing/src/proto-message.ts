@@ -5,7 +5,7 @@ import { hostileText } from './fuzz';
 
 type Value = fc.Arbitrary<unknown>;
 
-/** How deep messages within messages go. */
+/** Maximum nesting of messages. */
 const maxDepth = 3;
 
 const int32 = fc.oneof(fc.constantFrom(0, 1, -1, 2 ** 31 - 1, -(2 ** 31)), fc.integer());
@@ -14,7 +14,7 @@ const int64 = fc.constantFrom('0', '1', '-1', '9223372036854775807', '-922337203
 const uint64 = fc.constantFrom('0', '1', '18446744073709551615');
 const float = fc.oneof(fc.constantFrom(0, -0, NaN, Infinity, -Infinity, 1e39, 5e-324), fc.double());
 
-/** Strings on the wire are UTF-8, in which half a surrogate pair cannot be written. */
+/** Without lone surrogates, which UTF-8 cannot encode. */
 const wellFormed = hostileText.map((text) => Buffer.from(text).toString());
 
 const scalars: Readonly<Record<string, Value>> = {
@@ -36,11 +36,10 @@ const scalars: Readonly<Record<string, Value>> = {
 };
 
 /**
- * Messages of a type, read off its declaration: any field may be missing, hold an extreme, hostile text, or a number that
- * its enum does not know. In the form that protobufjs encodes.
+ * Generates messages from the declaration of a type, in the form that protobufjs encodes: any field may be missing or hold an
+ * extreme number, hostile text or an unknown enum value.
  *
- * @param choices values of string fields by name that the reader understands, so that some messages get past its
- *   checks; these fields are always there
+ * @param choices valid values of string fields by name, so that some messages pass validation; these fields are always set
  */
 export function protoMessage(
   type: Type,
@@ -49,22 +48,22 @@ export function protoMessage(
 ): fc.Arbitrary<Record<string, unknown>> {
   type.resolveAll();
   const fields = type.fieldsArray.filter((field) => depth > 0 || !(field.resolvedType instanceof MessageType));
-  // Of the fields of a `oneof` only the last written one counts.
-  return fc.record(Object.fromEntries(fields.map((field) => [field.name, fieldOf(field, choices, depth)])), {
+  // In a `oneof`, the last field written is the one in effect.
+  return fc.record(Object.fromEntries(fields.map((field) => [field.name, toFieldValue(field, choices, depth)])), {
     requiredKeys: fields.map(({ name }) => name).filter((name) => name in choices),
   });
 }
 
-function fieldOf(field: Field, choices: Readonly<Record<string, readonly string[]>>, depth: number): Value {
+function toFieldValue(field: Field, choices: Readonly<Record<string, readonly string[]>>, depth: number): Value {
   const known = choices[field.name];
   const one = known
     ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, wellFormed)
-    : valueOf(field, choices, depth);
+    : toSingleValue(field, choices, depth);
   if (field instanceof MapField) return fc.dictionary(wellFormed, one, { maxKeys: 3 });
   return field.repeated ? fc.array(one, { maxLength: 3 }) : one;
 }
 
-function valueOf(
+function toSingleValue(
   { resolvedType, type, name }: Field,
   choices: Readonly<Record<string, readonly string[]>>,
   depth: number,
@@ -74,6 +73,6 @@ function valueOf(
     return fc.constantFrom(...Object.values(resolvedType.values), 99, -1, 2 ** 31 - 1);
   }
   const scalar = scalars[type];
-  if (!scalar) throw new Error(`${name}: no values are known for ${type}`);
+  if (!scalar) throw new Error(`${name}: no generator for type ${type}`);
   return scalar;
 }

@@ -1,6 +1,6 @@
 import { startServer, type TestServer } from './server';
 
-/** A Redis with the durability the services ask for: every acknowledged write is on disk. */
+/** Starts a Redis with the durability that services require: every acknowledged write is on disk. */
 export const startRedis = (): Promise<TestServer> =>
   startServer({
     program: 'redis-server',

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /**
- * A self-signed certificate and its key, PEM, built by hand: tests need it at once, while the libraries that make
- * certificates work through promises and the machine may have no openssl.
+ * Creates a self-signed certificate and its key as PEM. Encodes DER directly, because tests need it synchronously: the
+ * libraries that create certificates are asynchronous, and openssl may not be installed.
  */
 export function selfSigned(name: string): { cert: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

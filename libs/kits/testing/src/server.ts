@@ -6,21 +6,21 @@ import { requireProgram } from './find-program';
 import { accepts, freePort } from './free-port';
 import { endChild, isRunning, spawnLeashed } from './leash';
 
-/** A server of one test file: its own port, its own data in a temporary folder. */
+/** A server of one test file, with its own port and its data in a temporary directory. */
 export interface TestServer {
   readonly url: string;
   readonly port: number;
-  /** Process id of the server that runs now. */
+  /** Process id of the running server. */
   readonly pid: number;
-  /** Ends the process and keeps the data; SIGKILL unless told otherwise. */
+  /** Ends the process, by default with SIGKILL, and keeps the data. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port and data; nothing happens while it runs. */
+  /** Restarts the server on the same port and data; a no-op while it runs. */
   start(): Promise<void>;
   /** Ends the process and removes its data. */
   stop(): Promise<void>;
 }
 
-interface ServerPlan {
+interface ServerOptions {
   program: string;
   scheme: string;
   args: (port: number, dataDir: string) => string[];
@@ -29,15 +29,16 @@ interface ServerPlan {
 const attempts = 5;
 const startWithinMs = 20_000;
 
-/** @throws Error when the program is not installed or does not come up */
-export async function startServer({ program, scheme, args }: ServerPlan): Promise<TestServer> {
+/** @throws Error when the program is not installed or does not start */
+export async function startServer({ program, scheme, args }: ServerOptions): Promise<TestServer> {
   const command = requireProgram(program);
   const dataDir = mkdtempSync(join(tmpdir(), `svc-test-${program}-`));
-  const launch = (port: number) => up(spawnLeashed(command, args(port, dataDir), { scratchDir: dataDir }), port);
+  const launch = (port: number) =>
+    untilAccepting(spawnLeashed(command, args(port, dataDir), { scratchDir: dataDir }), port);
 
   let port = 0;
   let child: ChildProcess | undefined;
-  // Between finding a free port and using it, another process may take it.
+  // Another process may take the port between finding and using it.
   for (let i = 0; i < attempts && !child; i++) {
     port = await freePort();
     child = await launch(port);
@@ -65,8 +66,8 @@ export async function startServer({ program, scheme, args }: ServerPlan): Promis
   };
 }
 
-/** @returns the child once it accepts connections, undefined when it ended before */
-async function up(child: ChildProcess, port: number): Promise<ChildProcess | undefined> {
+/** @returns the child once it accepts connections, undefined if it exits before */
+async function untilAccepting(child: ChildProcess, port: number): Promise<ChildProcess | undefined> {
   const deadlineMs = Date.now() + startWithinMs;
   while (isRunning(child)) {
     if (await accepts(port)) return isRunning(child) ? child : undefined;

@@ -8,28 +8,28 @@ import type { Servers } from './use-servers';
 const root = join(__dirname, '../../../..');
 const config = (file: string) => join(root, 'config', file);
 
-/** A service as operators run it: a process with its output, its metrics and its probes. */
+/** A service that runs in its own process. */
 export interface RunningService {
   readonly url: string;
   /** Address of its probes and metrics. */
   readonly probes: string;
-  /** All that was written to standard output and standard error. */
+  /** Standard output and standard error so far. */
   output(): string;
   metrics(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A service that was started and may not be ready yet. */
+/** A started service that may not be ready yet. */
 export interface LaunchedService extends RunningService {
   /** The exit code, once the process has ended and its output has been read. */
   readonly exitCode: number | null;
-  /** @throws Error with its output when it ends before it is ready, or is not ready within 30 s */
+  /** @throws Error with its output if it exits before it is ready, or is not ready within 30 s */
   untilReady(): Promise<void>;
 }
 
 export type ServiceName = 'api' | 'scheduler' | 'engine' | 'kernel';
 
-/** Starts a service from its source on servers of the test, with logs of all it can tell; resolves when it is ready. */
+/** Starts a service from source on the servers of the test, at log level debug; resolves when it is ready. */
 export async function startService(
   app: ServiceName,
   servers: Pick<Servers, 'redisUrl' | 'natsUrl'>,
@@ -45,7 +45,7 @@ export async function startService(
   return launched;
 }
 
-/** The same, without waiting until the service is ready. */
+/** Starts a service like `startService` without waiting until it is ready. */
 export async function launchService(
   app: ServiceName,
   servers: Pick<Servers, 'redisUrl' | 'natsUrl'>,
@@ -99,7 +99,7 @@ export async function launchService(
       try {
         await eventually(
           async () => {
-            // One that has ended will not get ready.
+            // A process that has exited does not become ready: stop waiting.
             if (!isRunning(child)) return;
             const { status } = await fetch(`${probes}/readyz`);
             if (status !== 200) throw new Error(`not ready: ${status}`);
@@ -108,7 +108,7 @@ export async function launchService(
         );
         if (!isRunning(child)) {
           await closed;
-          throw new Error('it has ended');
+          throw new Error('the process exited');
         }
       } catch (error) {
         throw new Error(`${app} did not start: ${output}`, { cause: error });

@@ -19,8 +19,8 @@ describe('useServers', () => {
     return { connection, manager };
   };
 
-  // Both run the same test: whichever is second would fail if the first had left anything behind.
-  it.each(['first', 'second'])('hands the %s test an empty Redis and no stream', async () => {
+  // Both cases run the same test: the second fails if the first leaves data behind.
+  it.each(['first', 'second'])('provides the %s test with an empty Redis and no stream', async () => {
     const { connection, manager } = await streams();
     const found = await manager.streams.list().next();
     await manager.streams.add({ name: 'left', subjects: ['left.>'] });
@@ -33,7 +33,7 @@ describe('useServers', () => {
     await redis((r) => r.set('left', 'behind'));
   });
 
-  it('keeps acknowledged writes over a SIGKILL', async () => {
+  it('keeps acknowledged writes after a SIGKILL', async () => {
     await redis((r) => r.set('kept', 'yes'));
 
     await servers.redis.kill();
@@ -71,20 +71,20 @@ describe('spawnLeashed', () => {
 });
 
 describe('eventually', () => {
-  it('hands on the first answer that is not false', async () => {
+  it('returns the first result that is not false', async () => {
     let asked = 0;
 
     expect(await eventually(() => ++asked > 2 && asked)).toBe(3);
   });
 
-  it('throws the last failure when time is up', async () => {
+  it('throws the last failure after the time limit', async () => {
     await expect(eventually(() => expect(1).toBe(2), { withinMs: 1, everyMs: 1 })).rejects.toThrow('Expected: 2');
     await expect(eventually(() => false, { withinMs: 1, everyMs: 1 })).rejects.toThrow('still false');
   });
 });
 
 describe('freePort', () => {
-  it('picks each port once, and none that the system may give to another program', async () => {
+  it('returns each port once, and none in the range of ephemeral ports', async () => {
     const [from = 0] = systemRange();
 
     const ports = await Promise.all(Array.from({ length: 50 }, () => freePort()));
@@ -95,7 +95,7 @@ describe('freePort', () => {
 });
 
 describe('tryPort', () => {
-  it('answers undefined for a port that is taken', async () => {
+  it('is undefined for a port that is in use', async () => {
     const server = await startRedis();
 
     expect(await tryPort(server.port)).toBeUndefined();
@@ -104,13 +104,13 @@ describe('tryPort', () => {
   });
 });
 
-/** The first and last port that the system gives to outgoing connections; where it cannot be read, the usual range. */
+/** First and last ephemeral port of the system; the default range where it cannot be read. */
 const systemRange = (): number[] => {
   const file = '/proc/sys/net/ipv4/ip_local_port_range';
   return existsSync(file) ? readFileSync(file, 'utf8').split(/\s+/).map(Number) : [32_768, 60_999];
 };
 
-/** A process that starts a server on the leash and then waits to be killed. */
+/** Source of a process that starts a server with `spawnLeashed` and then waits to be killed. */
 function dyingOwner(port: number, dataDir: string) {
   const server = `require('node:fs').mkdirSync(${JSON.stringify(dataDir)});
     const { createServer } = require('node:net');

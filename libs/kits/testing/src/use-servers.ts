@@ -4,7 +4,7 @@ import { startNats } from './nats-server';
 import { startRedis } from './redis-server';
 import type { TestServer } from './server';
 
-/** What a test file sees of its servers; readable inside hooks and tests. */
+/** The servers of a test file; available inside hooks and tests. */
 export interface Servers {
   readonly redis: TestServer;
   readonly nats: TestServer;
@@ -14,19 +14,20 @@ export interface Servers {
 
 export interface ServersOptions {
   /**
-   * What happens to JetStream before each test. `delete` (default) leaves nothing, not even the memory of message ids
-   * already seen. `purge` keeps streams and consumers: for a file that subscribes once, before all tests.
+   * Reset of JetStream before each test. `delete` (default) removes streams and their deduplication state. `purge` keeps
+   * streams and consumers, for a file that subscribes once before all tests.
    */
   streams?: 'delete' | 'purge';
 }
 
 /**
- * Call at the top of a `describe`: a Redis and a NATS of this file's own, empty before each test, gone after the last.
+ * Provides a Redis and a NATS for one test file: emptied before each test, stopped after the last. Call at the top of a
+ * `describe`.
  */
 export function useServers({ streams = 'delete' }: ServersOptions = {}): Servers {
   let running: { redis: TestServer; nats: TestServer } | undefined;
   const servers = () => {
-    if (!running) throw new Error('the servers run only inside hooks and tests');
+    if (!running) throw new Error('the servers are available only inside hooks and tests');
     return running;
   };
 

@@ -1,5 +1,6 @@
 import { isRecord } from '@svc/json';
-/** -1 = unlimited; 0 = the tier sets no limit and the product's own holds. See docs/operations.md#license. */
+
+/** -1 = unlimited; 0 = the tier sets no limit and the product's own limit applies. See docs/operations.md#license. */
 export interface Entitlements {
   max_workers: number;
   max_concurrent_jobs: number;
@@ -98,16 +99,16 @@ const enterprise: Entitlements = {
 
 export const tiers: Readonly<Record<Plan, Entitlements>> = { community, team, enterprise };
 
-/** Team counts 20 velocity rules once the flag is granted. */
+/** Velocity rules of the Team plan when the license grants `velocity_rules`. */
 const teamVelocityRules = 20;
 const approvalRanks = ['single', 'multi', 'custom'];
 
 const larger = (a: number, b: number): number => (a === -1 || b === -1 ? -1 : Math.max(a, b));
 
-/** Names of features and limits compare lower-cased, `-` and space as `_`. */
+/** Normalizes the name of a feature or limit: lower case, with `_` for `-` and space. */
 export const entitlementName = (name: string): string => name.toLowerCase().replace(/[- ]/g, '_');
 
-const mapOf = <T>(value: unknown, isValue: (item: unknown) => item is T): Record<string, T> =>
+const filterMap = <T>(value: unknown, isValue: (item: unknown) => item is T): Record<string, T> =>
   isRecord(value)
     ? Object.fromEntries(
         Object.entries(value).flatMap(([name, item]: [string, unknown]) =>
@@ -119,8 +120,8 @@ const isBoolean = (value: unknown): value is boolean => typeof value === 'boolea
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value);
 
 /**
- * The tier's entitlements widened by what the license grants: booleans OR; of integers the larger, -1 above all; the
- * higher approval mode; strings and maps fill when empty. Unknown names and wrong types are left out.
+ * Merges the grants of a license into the entitlements of its tier: booleans are ORed; the larger integer wins, with -1 the
+ * largest; the higher approval mode wins; a grant fills an empty string or map. Unknown names and wrong types are ignored.
  */
 export function mergeEntitlements(plan: Plan, granted: Readonly<Record<string, unknown>>): Entitlements {
   const tier = tiers[plan];
@@ -141,16 +142,16 @@ export function mergeEntitlements(plan: Plan, granted: Readonly<Record<string, u
       typeof mode === 'string' && approvalRanks.indexOf(mode) > approvalRanks.indexOf(tier.approval_mode)
         ? mode
         : tier.approval_mode,
-    features: mapOf(granted['features'], isBoolean),
-    limits: mapOf(granted['limits'], isNumber),
+    features: filterMap(granted['features'], isBoolean),
+    limits: filterMap(granted['limits'], isNumber),
   };
 }
 
 const fileVelocityRules = 3;
 
 /**
- * How many velocity rules kernels keep in force; -1 = any number. A policy file has some in every plan, bundles take an
- * entitlement. See docs/reference/policy.md#velocity.
+ * Number of velocity rules that kernels enforce; -1 = unlimited. Every plan includes a few for the policy file; bundles
+ * require an entitlement. See docs/reference/policy.md#velocity.
  */
 export const velocityRulesInForce = ({
   velocity_rule_count: count,

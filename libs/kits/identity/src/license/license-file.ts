@@ -2,7 +2,7 @@ import { isRecord } from '@svc/json';
 import { verify, type KeyObject } from 'node:crypto';
 import { plans, type Plan } from './entitlements';
 
-/** A license whose signature holds. See docs/operations.md#license. */
+/** A license with a valid signature. See docs/operations.md#license. */
 export interface LicensePayload {
   plan: Plan;
   org_id: string;
@@ -14,16 +14,16 @@ export interface LicensePayload {
   issuedAtMs?: number;
   notBeforeMs?: number;
   expiresAtMs?: number;
-  /** Days after the end in which everything still holds; 0 = none. */
+  /** Days after expiry during which the license stays in effect; 0 = none. */
   graceDays: number;
   rights: Readonly<Record<string, unknown>> | null;
   entitlements: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads a license (its JSON, or that in base64) and checks its signature over the payload's own bytes.
+ * Reads a license (JSON, or JSON in base64) and verifies its signature over the payload bytes as written.
  *
- * @throws Error that says what is wrong with it
+ * @throws Error with the reason the license is invalid
  */
 export function readLicense(text: string, publicKey: KeyObject): LicensePayload {
   const trimmed = text.trim();
@@ -31,16 +31,17 @@ export function readLicense(text: string, publicKey: KeyObject): LicensePayload 
   const file = asObject(parse(json, 'the license'), 'the license');
   const signed = memberText(json, 'payload');
   const signature = file['signature'];
-  if (signed === undefined || typeof signature !== 'string') throw new Error('the license lacks payload or signature');
+  if (signed === undefined || typeof signature !== 'string')
+    throw new Error('the license has no payload or no signature');
   const bytes = Buffer.from(signature.replace(/^ed25519:/, ''), 'base64');
   if (!verify(null, Buffer.from(signed), publicKey, bytes)) throw new Error('the license signature does not match');
-  // Parsed from the bytes that were verified: a second `payload` in the file cannot slip in.
+  // Parsed from the verified bytes, so a second `payload` in the file is ignored.
   return readPayload(asObject(parse(signed, 'the payload'), 'the payload'));
 }
 
 function readPayload(payload: Record<string, unknown>): LicensePayload {
   if ('features' in payload || 'limits' in payload) {
-    throw new Error('the license has the old layout (features or limits beside the plan); ask for a new one');
+    throw new Error('the license has the old format (features or limits at the top level); request a new one');
   }
   const text = (name: string): string => (typeof payload[name] === 'string' ? payload[name] : '');
   const grace = payload['grace_days'];
@@ -52,17 +53,17 @@ function readPayload(payload: Record<string, unknown>): LicensePayload {
     deployment_type: text('deployment_type'),
     install_id: text('install_id'),
     cluster_id: text('cluster_id'),
-    ...timeOf(payload, 'issued_at', 'issuedAtMs'),
-    ...timeOf(payload, 'not_before', 'notBeforeMs'),
-    ...timeOf(payload, 'expires_at', 'expiresAtMs'),
+    ...readTime(payload, 'issued_at', 'issuedAtMs'),
+    ...readTime(payload, 'not_before', 'notBeforeMs'),
+    ...readTime(payload, 'expires_at', 'expiresAtMs'),
     graceDays: typeof grace === 'number' && grace !== 0 ? Math.max(0, Math.floor(grace)) : 14,
     rights: typeof rights === 'object' && rights !== null ? { ...rights } : null,
     entitlements: asObject(payload['entitlements'] ?? {}, 'entitlements'),
   };
 }
 
-/** RFC 3339, or unix seconds as text or number. A time that cannot be read must not make a license endless. */
-function timeOf<Field extends string>(
+/** RFC 3339, or Unix seconds as a string or number. An invalid time is an error: it must not make a license unlimited. */
+function readTime<Field extends string>(
   payload: Record<string, unknown>,
   name: string,
   field: Field,
@@ -89,8 +90,8 @@ function asObject(value: unknown, what: string): Record<string, unknown> {
 }
 
 /**
- * The text of a top-level member of a valid JSON object with the whitespace between tokens removed and all else as written,
- * which is what the issuer signed. Parsing and printing again would reorder number-like keys and rewrite numbers.
+ * Returns the text of a top-level member of a valid JSON object without whitespace between tokens and otherwise as written:
+ * the text that the issuer signed. Parsing and serializing would reorder number-like keys and rewrite numbers.
  */
 function memberText(json: string, name: string): string | undefined {
   const compact = json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');

@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
 const iso = (days: number) => new Date(start + days * dayMs).toISOString();
 
-/** Signs the compact form and hands out whatever text a test wants around it. */
+/** Signs the compact form of a payload; the payload in the file may be written differently. */
 const license = (payload: object, written = JSON.stringify(payload), signed = JSON.stringify(payload)) => {
   const signature = sign(null, Buffer.from(signed), issuer.privateKey).toString('base64');
   return `{"kid": "1", "payload": ${written}, "signature": "ed25519:${signature}"}`;
@@ -21,37 +21,37 @@ const settings: LicenseSettings = { file: '', token: '', publicKey, publicKeyPat
 
 let nowMs = start;
 const open = (some: Partial<LicenseSettings>) => openLicense({ ...settings, ...some }, { nowMs: () => nowMs });
-const stateOf = (token: string) => open({ token }).state();
+const openState = (token: string) => open({ token }).state();
 
 describe('the license', () => {
   beforeEach(() => (nowMs = start));
 
-  it('absent, the service is Community and active', () => {
+  it('defaults to the active Community plan', () => {
     expect(open({}).state()).toEqual({ status: 'active', plan: 'community', entitlements: tiers.community });
   });
 
-  it('is taken as JSON and as base64 of it', () => {
-    expect(stateOf(license(payload))).toMatchObject({ status: 'active', plan: 'enterprise' });
-    expect(stateOf(Buffer.from(license(payload)).toString('base64'))).toMatchObject({ plan: 'enterprise' });
+  it('is accepted as JSON and as base64 of it', () => {
+    expect(openState(license(payload))).toMatchObject({ status: 'active', plan: 'enterprise' });
+    expect(openState(Buffer.from(license(payload)).toString('base64'))).toMatchObject({ plan: 'enterprise' });
   });
 
-  it('is checked over the payload as written, whitespace between tokens aside', () => {
+  it('is verified over the payload as written, ignoring whitespace between tokens', () => {
     const signed = '{"plan":"team","10":1,"2":1.0,"note":"a \\"b\\" , {c}","expires_at":"1900000000"}';
     const written = signed.replaceAll('":', '" :\n\t ');
 
-    expect(stateOf(license({}, written, signed))).toMatchObject({ status: 'active', plan: 'team' });
+    expect(openState(license({}, written, signed))).toMatchObject({ status: 'active', plan: 'team' });
   });
 
   it.each([
     ['another payload', license(payload, JSON.stringify({ ...payload, org_id: 'evil' }))],
     ['a second payload', license(payload).replace('{"kid"', `{"payload": {"plan":"team"}, "kid"`)],
-    ['the old layout', license({ ...payload, features: {} })],
-    ['a bad time', license({ ...payload, expires_at: 'never' })],
-    ['no JSON', '{"payload":'],
-    ['no license', 'hello'],
+    ['the old format', license({ ...payload, features: {} })],
+    ['an invalid time', license({ ...payload, expires_at: 'never' })],
+    ['not JSON', '{"payload":'],
+    ['not a license', 'hello'],
     ['not valid yet', license({ ...payload, not_before: iso(1) })],
-  ])('%s: fallback to Community with a reason', (_, token) => {
-    expect(stateOf(token)).toMatchObject({
+  ])('%s: falls back to Community with a reason', (_, token) => {
+    expect(openState(token)).toMatchObject({
       status: 'fallback',
       plan: 'community',
       entitlements: tiers.community,
@@ -59,17 +59,17 @@ describe('the license', () => {
     });
   });
 
-  it('a second payload behind the signed one is not looked at', () => {
+  it('a second payload after the signed one is ignored', () => {
     const token = license(payload).replace(/}$/, ',"payload":{"plan":"team","expires_at":"9900000000"}}');
 
-    expect(stateOf(token)).toMatchObject({ plan: 'enterprise', payload: { expiresAtMs: start + 100 * dayMs } });
+    expect(openState(token)).toMatchObject({ plan: 'enterprise', payload: { expiresAtMs: start + 100 * dayMs } });
   });
 
-  it('without a public key: fallback', () => {
+  it('falls back without a public key', () => {
     expect(open({ token: license(payload), publicKey: '' }).state()).toMatchObject({ status: 'fallback' });
   });
 
-  it('a key of 32 raw bytes is taken too', () => {
+  it('accepts a key of 32 raw bytes', () => {
     const raw = Buffer.from(issuer.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url');
 
     for (const written of [raw.toString('base64'), raw.toString('hex')]) {
@@ -78,7 +78,7 @@ describe('the license', () => {
   });
 
   it('an unknown plan is Community', () => {
-    expect(stateOf(license({ ...payload, plan: 'galaxy' }))).toMatchObject({ status: 'active', plan: 'community' });
+    expect(openState(license({ ...payload, plan: 'galaxy' }))).toMatchObject({ status: 'active', plan: 'community' });
   });
 
   it.each([
@@ -97,14 +97,14 @@ describe('the license', () => {
     expect(held.entitlements()).toEqual(tiers[plan as 'community']);
   });
 
-  it('negative grace is none, and 0 is 14 days', () => {
+  it('a negative grace period is none, and 0 is 14 days', () => {
     nowMs = start + 100 * dayMs;
 
-    expect(stateOf(license({ ...payload, grace_days: -1 }))).toMatchObject({ status: 'degraded' });
-    expect(stateOf(license({ ...payload, grace_days: 0 }))).toMatchObject({ status: 'grace' });
+    expect(openState(license({ ...payload, grace_days: -1 }))).toMatchObject({ status: 'degraded' });
+    expect(openState(license({ ...payload, grace_days: 0 }))).toMatchObject({ status: 'grace' });
   });
 
-  it('the file wins over the token, the token over the standard paths, and reload reads them again', () => {
+  it('the file takes precedence over the token, the token over the standard paths; reload reads them again', () => {
     const dir = mkdtempSync(join(tmpdir(), 'license-'));
     const [file, standard] = [join(dir, 'a.json'), join(dir, 'b.json')];
     writeFileSync(file, license({ ...payload, org_id: 'file' }));
@@ -125,8 +125,8 @@ describe('the license', () => {
   });
 });
 
-describe('what a license adds to its tier', () => {
-  it('flags add up, of numbers the larger counts, -1 above all, the higher approval mode', () => {
+describe('grants of a license', () => {
+  it('flags are ORed; the larger number wins, with -1 the largest; the higher approval mode wins', () => {
     const granted = {
       rbac: true,
       audit: false,
@@ -154,14 +154,14 @@ describe('what a license adds to its tier', () => {
     });
   });
 
-  it('a lower approval mode changes nothing, and Team counts velocity rules once they are granted', () => {
+  it('a lower approval mode is ignored; Team has 20 velocity rules once they are granted', () => {
     expect(mergeEntitlements('enterprise', { approval_mode: 'single' })).toEqual(tiers.enterprise);
     expect(mergeEntitlements('team', { velocity_rules: true }).velocity_rule_count).toBe(20);
     const inForce = [-1, 0, 2, 20].map((velocity_rule_count) => velocityRulesInForce({ velocity_rule_count }));
     expect(inForce).toEqual([-1, 3, 3, 20]);
   });
 
-  it('features and flags are asked for alike', () => {
+  it('hasFeature covers features and flags', () => {
     const held = openLicense(
       {
         ...settings,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { entitlementName, mergeEntitlements, tiers, type Entitlements, type Plan } from './entitlements';
 import { readLicense, type LicensePayload } from './license-file';
 
-/** An absent variable is an empty string. See docs/operations.md#license. */
+/** An unset variable is an empty string. See docs/operations.md#license. */
 export interface LicenseSettings {
   /** SVC_LICENSE_FILE. */
   file: string;
@@ -13,7 +13,7 @@ export interface LicenseSettings {
   publicKey: string;
   /** SVC_LICENSE_PUBLIC_KEY_PATH. */
   publicKeyPath: string;
-  /** Where a license lies by custom: user config folder, home folder, /etc/svc/license.json. */
+  /** Standard locations: user config folder, home folder, /etc/svc/license.json. */
   standardPaths: readonly string[];
 }
 
@@ -21,22 +21,22 @@ export type LicenseStatus = 'active' | 'warning' | 'grace' | 'degraded' | 'fallb
 
 export interface LicenseState {
   status: LicenseStatus;
-  /** The plan in force, after degradation. */
+  /** The plan in effect, after degradation. */
   plan: Plan;
   entitlements: Entitlements;
-  /** The license that was read, whatever its state; absent = Community without one, or fallback. */
+  /** The license that was read, in any state; absent without a license, or when it could not be read. */
   payload?: LicensePayload;
-  /** Why the state is fallback, for the operator. */
+  /** Reason for the fallback, for the operator. */
   problem?: string;
 }
 
 export interface License {
   state(): LicenseState;
-  /** What is in force now. */
+  /** Entitlements in effect now. */
   entitlements(): Entitlements;
-  /** `features.<name>` and flags alike. */
+  /** Covers `features.<name>` and flags. */
   hasFeature(name: string): boolean;
-  /** Reads the sources again; a bad license shows in the state. */
+  /** Reads the sources again; an invalid license is reported in the state. */
   reload(): LicenseState;
 }
 
@@ -45,8 +45,8 @@ const warningDays = 30;
 const evaluateEveryMs = 60_000;
 
 /**
- * The license in force. Nothing about a license ever stops the service: without one, or with a bad one, it runs as
- * Community. The state is evaluated at start, on reload and every minute.
+ * The license in effect. A license never stops the service: without a valid one it runs as Community. The state is evaluated
+ * at start, on reload and every minute.
  */
 export function openLicense(settings: LicenseSettings, { nowMs }: { nowMs(): number }): License {
   let source = readSource(settings);
@@ -85,7 +85,7 @@ function readSource(settings: LicenseSettings): Source {
     const text = licenseText(settings);
     if (text === undefined) return { kind: 'none' };
     const key = licenseKey(settings);
-    if (!key) return { kind: 'bad', problem: 'no public key to check the license with: set SVC_LICENSE_PUBLIC_KEY' };
+    if (!key) return { kind: 'bad', problem: 'no public key to verify the license: set SVC_LICENSE_PUBLIC_KEY' };
     return { kind: 'license', payload: readLicense(text, key) };
   } catch (cause) {
     return { kind: 'bad', problem: cause instanceof Error ? cause.message : String(cause) };
