@@ -13,7 +13,7 @@ const unlimited: AdmissionSettings = {
   memoryPercent: 0,
   memoryLimitBytes: 0,
 };
-describe('admission by a picture of Redis', () => {
+describe('admission by a snapshot of Redis', () => {
   let redis: Redis;
   let store: Store;
   afterAll(async () => void (await redis.quit()));
@@ -37,7 +37,7 @@ describe('admission by a picture of Redis', () => {
     refusals.length = 0;
     return new PicturedAdmission(store.load, { ...unlimited, ...settings }, (of) => void refusals.push(of));
   };
-  /** Twice: the first picture learns which tenants there are. */
+  /** Twice, because the first snapshot only discovers the tenants. */
   const look = async (admission: PicturedAdmission) => {
     await admission.look();
     await admission.look();
@@ -45,7 +45,7 @@ describe('admission by a picture of Redis', () => {
   const backpressure = { errorCode: 'backpressure', headers: { 'Retry-After': expect.stringMatching(/^[1-9]/) } };
   const overloaded = { errorCode: 'overloaded', headers: { 'Retry-After': expect.stringMatching(/^[1-9]/) } };
 
-  it('a tenant at its own limit waits for itself, and others are let in', async () => {
+  it('a tenant at its own limit gets backpressure, and other tenants are admitted', async () => {
     for (let i = 0; i < 3; i++) await accept('acme');
     const admission = gateway({ tenantJobs: 3 });
     await look(admission);
@@ -58,7 +58,7 @@ describe('admission by a picture of Redis', () => {
     expect(refusals).toEqual(['tenant_jobs']);
   });
 
-  it('a job that ends makes room for the next', async () => {
+  it('a job that ends frees capacity for the next', async () => {
     const id = await accept('acme');
     const admission = gateway({ tenantJobs: 1 });
     await look(admission);
@@ -70,7 +70,7 @@ describe('admission by a picture of Redis', () => {
     await expect(admission.job('acme', 10, () => accept('acme'))).resolves.toMatch(/^j/);
   });
 
-  it('a burst between two pictures gets no more than there is room for', async () => {
+  it('a burst between two snapshots does not exceed the limit', async () => {
     const admission = gateway({ jobs: 7 });
     await look(admission);
 
@@ -84,7 +84,7 @@ describe('admission by a picture of Redis', () => {
     await expect(admission.job('acme', 10, () => accept('acme'))).rejects.toMatchObject(overloaded);
   });
 
-  it('room that was not used is given back, and what failed is told', async () => {
+  it('releases capacity when the write fails, and passes the error on', async () => {
     const admission = gateway({ jobs: 1 });
 
     await expect(admission.job('acme', 10, () => Promise.reject(new Error('denied')))).rejects.toThrow('denied');
@@ -92,7 +92,7 @@ describe('admission by a picture of Redis', () => {
     await expect(admission.job('acme', 10, () => accept('acme'))).rejects.toMatchObject(overloaded);
   });
 
-  it('bytes of one tenant and of all: those in Redis are estimated, those of this process are counted', async () => {
+  it('limits bytes per tenant and in total: estimated for Redis, counted for this process', async () => {
     for (let i = 0; i < 10; i++) await accept('acme', 10_000);
     const admission = gateway({ tenantBytes: 120_000, bytes: 150_000 });
     await look(admission);
@@ -106,14 +106,14 @@ describe('admission by a picture of Redis', () => {
     expect(refusals).toEqual(['tenant_bytes', 'bytes']);
   });
 
-  it('work is refused before memory runs out, and what runs is stored all the same', async () => {
+  it('refuses new work before memory runs out, and still stores results of running jobs', async () => {
     const running = await accept('acme');
     const admission = gateway({ memoryPercent: 75 });
     const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     await redis.call('CONFIG', 'SET', 'maxmemory', String((await used()) + 4_000_000));
     await look(admission);
 
-    // A burst that no new picture interrupts: 100 times 64 KiB do not go into the room that is left.
+    // A burst without a snapshot in between: 100 times 64 KiB exceed the remaining memory.
     const burst = Array.from({ length: 100 }, () => admission.job('acme', 65_536, () => accept('acme', 65_536)));
     const outcomes = await Promise.allSettled(burst);
 
@@ -125,7 +125,7 @@ describe('admission by a picture of Redis', () => {
     expect((await store.jobs.move('*', running, 'cancel')).kind).toBe('moved');
   });
 
-  it('where Redis has no limit the environment’s stands, and with neither memory is not looked at', async () => {
+  it('uses the memory limit of the environment if Redis has none, and does not check memory without either', async () => {
     const limited = gateway({ memoryPercent: 75, memoryLimitBytes: 1_000_000 });
     const free = gateway({ memoryPercent: 75 });
     await Promise.all([look(limited), look(free)]);
@@ -134,7 +134,7 @@ describe('admission by a picture of Redis', () => {
     await expect(free.job('acme', 10, () => accept('acme'))).resolves.toMatch(/^j/);
   });
 
-  it('tenants beyond what one picture asks for keep what was let in', async () => {
+  it('tenants beyond the size of one snapshot keep their reservations', async () => {
     const admission = gateway({ tenantJobs: 1, jobs: 301 });
     const names = Array.from({ length: 300 }, (_, i) => `tenant-${i}`);
     await Promise.all(names.map((name) => admission.job(name, 10, () => accept(name))));
@@ -147,7 +147,7 @@ describe('admission by a picture of Redis', () => {
     await expect(admission.job('and-another', 10, () => accept('and-another'))).rejects.toMatchObject(overloaded);
   });
 
-  it('a store that was emptied is seen to be empty', async () => {
+  it('recovers its counts after the store was emptied', async () => {
     await accept('acme');
     const admission = gateway({ jobs: 1 });
     await look(admission);
@@ -159,7 +159,7 @@ describe('admission by a picture of Redis', () => {
     await expect(admission.job('acme', 10, () => accept('acme'))).resolves.toMatch(/^j/);
   });
 
-  it('a plain job takes no more memory beside its input than is counted for it', async () => {
+  it('the memory overhead of a job is at most jobOverheadBytes', async () => {
     const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     await accept('acme');
     const before = await used();

@@ -2,60 +2,60 @@ import { AppError } from '@svc/contract';
 import type { LoadRepository, RedisMemory } from '@svc/store';
 import {
   type AdmissionLimits,
-  type AdmissionVerdict,
+  type AdmissionDecision,
   admit,
   hasMemory,
-  type Held,
+  type Usage,
   jobOverheadBytes,
   type Load,
 } from './admit';
-import { UncountedWork } from './uncounted-work';
+import { InFlightReservations } from './in-flight-reservations';
 
-/** Decides whether new work is let in. */
+/** Admission control for new work. */
 export interface Admission {
   /**
-   * Runs the write of a job if there is capacity for it, which stays reserved until the write ends.
+   * Runs the write of a job if there is capacity for it. The capacity stays reserved until the write ends.
    *
    * @param bytes of the job's input
-   * @throws backpressure when the tenant has its share, overloaded when there is no room for anybody; and what `store` throws
+   * @throws backpressure at the tenant's limit, overloaded at a shared limit, and the errors of `store`
    */
   job<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T>;
   /**
-   * The same for other data, such as an artifact: only memory is checked.
+   * Runs the write of other data, such as an artifact. Only memory is checked.
    *
    * @throws overloaded
    */
   data<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T>;
 }
 
-/** Lets everything in: for those whose work was admitted before. */
+/** Admits everything, for callers whose work is already admitted. */
 export const openDoor: Admission = {
   job: (_tenant, _bytes, store) => store(),
   data: (_tenant, _bytes, store) => store(),
 };
 
 export interface AdmissionSettings extends AdmissionLimits {
-  /** Memory of Redis when it has no limit of its own; 0 = none. */
+  /** Memory limit for a Redis without one of its own; 0 = none. */
   memoryLimitBytes: number;
 }
 
-/** A picture asks for so many tenants at most; the others keep the numbers they had. */
-const mostTenants = 200;
-const longestAgoAtOnce = 50;
+/** Maximum tenants per snapshot; the others keep their last counts. */
+const MAX_TENANTS = 200;
+const oldestPerSnapshot = 50;
 /** Weight of a new sample in the average job size of a tenant. */
-const newLookWeight = 0.25;
-const waitForOthersSec = '5';
-const waitForSelfSec = '2';
+const newSampleWeight = 0.25;
+const overloadedRetrySec = '5';
+const backpressureRetrySec = '2';
 
 /**
- * Admission by a picture of Redis that is renewed all the time, and by what this process let in since: no submission asks
- * Redis. Several gateways see each other's work with the next picture; the memory kept free is for that too.
+ * Admission by a periodic snapshot of Redis plus the work this process admitted since, so no submission reads Redis. Gateways
+ * see each other's work with the next snapshot; the memory reserve also covers that delay.
  */
 export class PicturedAdmission implements Admission {
-  /** By when they were counted, longest ago first. */
-  private readonly counts = new Map<string, Held>();
-  private readonly uncountedWork = new UncountedWork();
-  private held: Held = none;
+  /** Usage by tenant, in the order of the last count, oldest first. */
+  private readonly counts = new Map<string, Usage>();
+  private readonly reservations = new InFlightReservations();
+  private total: Usage = none;
   private memory: RedisMemory = { usedBytes: 0, maxBytes: 0 };
   private met: readonly string[] = [];
   private cursor = '0';
@@ -69,61 +69,66 @@ export class PicturedAdmission implements Admission {
 
   /** Renews the snapshot. While Redis is unavailable the last one stays in effect. */
   async look(): Promise<void> {
-    const tenants = [...new Set([...this.met, ...this.longestAgo(), ...this.uncountedWork.tenants])].slice(
+    const tenants = [...new Set([...this.met, ...this.oldestCounted(), ...this.reservations.tenants])].slice(
       0,
-      mostTenants,
+      MAX_TENANTS,
     );
-    const arrived = this.uncountedWork.beginCount();
+    const completeCount = this.reservations.beginCount();
     const sized = this.settings.bytes > 0 || this.settings.tenantBytes > 0;
     const report = await this.load.read({ tenants, cursor: this.cursor, sized });
     this.memory = report.memory;
     this.met = report.met;
     this.cursor = report.cursor;
-    for (const { tenant, held } of arrived()) this.setCount(tenant, plus(this.countOf(tenant), held));
+    for (const { tenant, usage } of completeCount()) this.setCount(tenant, plus(this.getCount(tenant), usage));
     for (const { tenant, jobs, bytes } of report.tenants)
-      this.setCount(tenant, { jobs, bytes: this.believed(tenant, jobs, bytes) });
+      this.setCount(tenant, { jobs, bytes: this.smoothBytes(tenant, jobs, bytes) });
   }
 
   job<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
-    const verdict = admit(this.loadOf(tenant), this.settings, bytes);
-    return this.given(verdict, tenant, { jobs: 1, bytes }, store);
+    const decision = admit(this.getLoad(tenant), this.settings, bytes);
+    return this.storeIfAdmitted(decision, tenant, { jobs: 1, bytes }, store);
   }
 
   data<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
-    const hasRoom = hasMemory(this.loadOf(tenant), this.settings, bytes);
-    const verdict: AdmissionVerdict = hasRoom ? { kind: 'admitted' } : { kind: 'full', of: 'memory' };
-    return this.given(verdict, tenant, { jobs: 0, bytes }, store);
+    const hasRoom = hasMemory(this.getLoad(tenant), this.settings, bytes);
+    const decision: AdmissionDecision = hasRoom ? { kind: 'admitted' } : { kind: 'full', of: 'memory' };
+    return this.storeIfAdmitted(decision, tenant, { jobs: 0, bytes }, store);
   }
 
-  private async given<T>(verdict: AdmissionVerdict, tenant: string, held: Held, store: () => Promise<T>): Promise<T> {
-    switch (verdict.kind) {
+  private async storeIfAdmitted<T>(
+    decision: AdmissionDecision,
+    tenant: string,
+    usage: Usage,
+    store: () => Promise<T>,
+  ): Promise<T> {
+    switch (decision.kind) {
       case 'tenant_full': {
-        const { of, current, limit } = verdict;
+        const { of, current, limit } = decision;
         this.onRefused(`tenant_${of}`);
-        throw new AppError('backpressure', { limit_of: of, current, limit }, { 'Retry-After': waitForSelfSec });
+        throw new AppError('backpressure', { limit_of: of, current, limit }, { 'Retry-After': backpressureRetrySec });
       }
       case 'full':
-        this.onRefused(verdict.of);
-        throw new AppError('overloaded', {}, { 'Retry-After': waitForOthersSec });
+        this.onRefused(decision.of);
+        throw new AppError('overloaded', {}, { 'Retry-After': overloadedRetrySec });
       case 'admitted':
         break;
     }
-    const place = this.uncountedWork.take(tenant, held);
+    const reservation = this.reservations.reserve(tenant, usage);
     try {
       const stored = await store();
-      this.uncountedWork.stored(place);
+      this.reservations.commit(reservation);
       return stored;
     } catch (error) {
-      this.uncountedWork.giveBack(place);
+      this.reservations.release(reservation);
       throw error;
     }
   }
 
-  private loadOf(tenant: string): Load {
-    const since = this.uncountedWork.all;
+  private getLoad(tenant: string): Load {
+    const since = this.reservations.all;
     return {
-      tenant: plus(this.countOf(tenant), this.uncountedWork.of(tenant)),
-      all: plus(this.held, since),
+      tenant: plus(this.getCount(tenant), this.reservations.of(tenant)),
+      all: plus(this.total, since),
       memory: {
         usedBytes: this.memory.usedBytes + since.bytes + since.jobs * jobOverheadBytes,
         limitBytes: this.memory.maxBytes || this.settings.memoryLimitBytes,
@@ -131,33 +136,36 @@ export class PicturedAdmission implements Admission {
     };
   }
 
-  private countOf(tenant: string): Held {
+  private getCount(tenant: string): Usage {
     return this.counts.get(tenant) ?? none;
   }
 
-  /** Sizes are those of some jobs: one look moves what is believed of the mean a part of the way. */
-  private believed(tenant: string, jobs: number, lookedBytes: number): number {
-    const before = this.countOf(tenant);
-    if (jobs === 0 || before.jobs === 0 || before.bytes === 0) return lookedBytes;
+  /** Sizes are sampled from a few jobs, so the mean job size is an exponentially weighted average. */
+  private smoothBytes(tenant: string, jobs: number, sampledBytes: number): number {
+    const before = this.getCount(tenant);
+    if (jobs === 0 || before.jobs === 0 || before.bytes === 0) return sampledBytes;
     const mean = before.bytes / before.jobs;
-    return jobs * mean + (lookedBytes - jobs * mean) * newLookWeight;
+    return jobs * mean + (sampledBytes - jobs * mean) * newSampleWeight;
   }
 
-  /** Known tenants in the order of their last count: one that is in no list of Redis any more is asked for too. */
-  private longestAgo(): string[] {
+  /** Known tenants, oldest count first, so that tenants no longer listed in Redis are counted too. */
+  private oldestCounted(): string[] {
     const names: string[] = [];
-    for (const name of this.counts.keys()) if (names.push(name) === longestAgoAtOnce) break;
+    for (const name of this.counts.keys()) if (names.push(name) === oldestPerSnapshot) break;
     return names;
   }
 
-  private setCount(tenant: string, held: Held): void {
-    const before = this.countOf(tenant);
-    this.held = { jobs: this.held.jobs + held.jobs - before.jobs, bytes: this.held.bytes + held.bytes - before.bytes };
-    this.counts.delete(tenant); // what is set anew comes last
-    if (held.jobs > 0) this.counts.set(tenant, held);
+  private setCount(tenant: string, usage: Usage): void {
+    const before = this.getCount(tenant);
+    this.total = {
+      jobs: this.total.jobs + usage.jobs - before.jobs,
+      bytes: this.total.bytes + usage.bytes - before.bytes,
+    };
+    this.counts.delete(tenant); // Deleted first so that the entry moves to the end.
+    if (usage.jobs > 0) this.counts.set(tenant, usage);
   }
 }
 
-const none: Held = { jobs: 0, bytes: 0 };
+const none: Usage = { jobs: 0, bytes: 0 };
 
-const plus = (a: Held, b: Held): Held => ({ jobs: a.jobs + b.jobs, bytes: a.bytes + b.bytes });
+const plus = (a: Usage, b: Usage): Usage => ({ jobs: a.jobs + b.jobs, bytes: a.bytes + b.bytes });

@@ -1,31 +1,31 @@
-/** What is held: jobs that have not ended, and the bytes of their inputs. */
-export interface Held {
+/** Jobs that have not ended, and the bytes of their inputs. */
+export interface Usage {
   jobs: number;
   bytes: number;
 }
 
-/** What a submission is judged by. */
+/** Current usage that a submission is checked against. */
 export interface Load {
-  tenant: Held;
-  all: Held;
+  tenant: Usage;
+  all: Usage;
   memory: {
     usedBytes: number;
-    /** Where Redis begins to refuse writes; 0 = not known. */
+    /** Memory use at which Redis rejects writes; 0 = unknown. */
     limitBytes: number;
   };
 }
 
-/** 0 = no limit, in each of them. */
+/** Limits on new work; 0 = no limit. */
 export interface AdmissionLimits {
   jobs: number;
   bytes: number;
   tenantJobs: number;
   tenantBytes: number;
-  /** Share of the memory limit that new work may fill; the rest is for work under way. */
+  /** Share of the memory limit that new work may fill; the rest is reserved for work in progress. */
   memoryPercent: number;
 }
 
-export type AdmissionVerdict =
+export type AdmissionDecision =
   | { kind: 'admitted' }
   | { kind: 'tenant_full'; of: 'jobs' | 'bytes'; current: number; limit: number }
   | { kind: 'full'; of: 'jobs' | 'bytes' | 'memory' };
@@ -39,7 +39,7 @@ export const jobOverheadBytes = 4_096;
  *
  * @param bytes of the job's input
  */
-export function admit(load: Load, limits: AdmissionLimits, bytes: number): AdmissionVerdict {
+export function admit(load: Load, limits: AdmissionLimits, bytes: number): AdmissionDecision {
   const { tenant, all } = load;
   if (isOver(tenant.jobs + 1, limits.tenantJobs)) {
     return { kind: 'tenant_full', of: 'jobs', current: tenant.jobs, limit: limits.tenantJobs };
@@ -52,7 +52,7 @@ export function admit(load: Load, limits: AdmissionLimits, bytes: number): Admis
   return hasMemory(load, limits, bytes + jobOverheadBytes) ? { kind: 'admitted' } : { kind: 'full', of: 'memory' };
 }
 
-/** Whether Redis has memory for so many bytes that are no work under way. */
+/** Whether Redis has memory for this many bytes of new work. */
 export function hasMemory(
   { memory }: Pick<Load, 'memory'>,
   { memoryPercent }: AdmissionLimits,

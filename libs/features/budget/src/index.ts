@@ -1,4 +1,4 @@
-/** Spend limits: reservations, and the alerts when part of a budget is used. */
+/** Spend limits: reservations, and alerts when a share of a budget is used. */
 export { readBudgets } from './read-budgets';
 export {
   type BudgetDeps,

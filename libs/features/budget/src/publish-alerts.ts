@@ -11,15 +11,15 @@ export interface SpendAlertDeps {
   events: { budgetReached(alert: SpendAlert): void };
 }
 
-const atOnce = 100;
+const MAX_ALERTS = 100;
 
 /**
- * Reports the thresholds of budgets that were reached, each once, oldest first: on the bus, in the log and in a metric. Runs
- * on one replica at a time; after a crash between the report and its note, the report is repeated.
+ * Reports reached budget thresholds, each once, oldest first: on the bus, in the log and in a metric. Runs on one replica at a
+ * time. After a crash before `alertsTold`, the report is repeated.
  * See docs/reference/config.md#budgets.
  */
 export async function publishSpendAlerts(deps: SpendAlertDeps): Promise<void> {
-  const alerts = await deps.store.spend.alerts(atOnce);
+  const alerts = await deps.store.spend.alerts(MAX_ALERTS);
   for (const alert of alerts) {
     const { account, period, percent, limit, spent, reserved } = alert;
     const head = { trace_id: account, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };

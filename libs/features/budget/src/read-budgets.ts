@@ -3,23 +3,23 @@ import { listAccounts, toUsd, type BudgetAccount } from '@svc/policy';
 import type { Spending } from '@svc/store';
 import { accountName, type BudgetDeps } from './reserve-budget';
 
-/** What the budgets of a tenant, and of a team or workflow of it, have come to: two round trips at most. ADR 0011. */
+/** Reads the budgets of a tenant, and of one of its teams or workflows: at most two round trips. ADR 0011. */
 export async function readBudgets(deps: BudgetDeps, caller: Caller, query: BudgetsQuery): Promise<BudgetsView> {
   const { tenant } = caller;
-  const place = { tenant, team: query.team_id, workflow: query.workflow_id };
-  const budgets = await deps.config.budgetsAt(place);
+  const scope = { tenant, team: query.team_id, workflow: query.workflow_id };
+  const budgets = await deps.config.budgetsAt(scope);
   if (!budgets) return { items: [], per_job_max_usd: 0, per_workflow_max_usd: 0 };
   const accounts = listAccounts(budgets.layers, deps.clock.nowMs());
   const named = accounts.map((account) => ({ account: accountName(tenant, account), period: account.name }));
   const spending = await deps.store.spend.read(named);
   return {
-    items: accounts.flatMap((account, i) => (spending[i] ? [viewOf(account, spending[i])] : [])),
+    items: accounts.flatMap((account, i) => (spending[i] ? [toBudgetView(account, spending[i])] : [])),
     per_job_max_usd: toUsd(budgets.nearest.perJobMax),
     per_workflow_max_usd: toUsd(budgets.nearest.perRunMax),
   };
 }
 
-function viewOf({ scope, id, period, name, endsMs, limit, terms }: BudgetAccount, spending: Spending): BudgetView {
+function toBudgetView({ scope, id, period, name, endsMs, limit, terms }: BudgetAccount, spending: Spending): BudgetView {
   const { spent, reserved, byCenter, alertedPercents } = spending;
   const used = spent + reserved;
   return {

@@ -11,14 +11,14 @@ const over = (part: Partial<OverBudget>): OverBudget => ({
   ...part,
 });
 
-describe('a job that waits for its budget', () => {
+describe('delay until a job that waits for its budget is checked again', () => {
   it.each([
-    ['soon while work under way may give something back', { reserved: 3 }, 0, 5_000],
-    ['seldom when nothing is reserved', {}, 0, 60_000],
-    ['seldom when all is spent, whatever is reserved', { spent: 10, reserved: 3 }, 0, 60_000],
-    ['at the end of its period', {}, 3_590_000, 10_000],
-    ['at once when that is over', {}, 3_600_001, 1],
-  ])('is looked at %s', (_, part, nowMs, expected) => {
+    ['short while running work may return part of its reservation', { reserved: 3 }, 0, 5_000],
+    ['long when nothing is reserved', {}, 0, 60_000],
+    ['long when everything is spent, even with reservations', { spent: 10, reserved: 3 }, 0, 60_000],
+    ['until the end of the period', {}, 3_590_000, 10_000],
+    ['minimal after the end of the period', {}, 3_600_001, 1],
+  ])('is %s', (_, part, nowMs, expected) => {
     expect(budgetWaitMs(over(part), nowMs)).toBe(expected);
     expect(mayGiveBack(over(part))).toBe(expected === 5_000);
   });

@@ -14,7 +14,7 @@ import type { Clock } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import { toConfigScope } from '@svc/decision';
 
-/** Why a job may not go to a worker now. */
+/** Reason a job cannot be dispatched within its budget. */
 export interface BudgetRefusal {
   action: 'throttle' | 'deny';
   over: OverBudget;
@@ -31,18 +31,18 @@ export interface ReserveDeps extends BudgetDeps {
 }
 
 const daySec = 86_400;
-const keptSec = { day: 40 * daySec, month: 400 * daySec };
+const retentionSec = { day: 40 * daySec, month: 400 * daySec };
 
-/** The name under which the store counts what an account spends. */
+/** Name of an account in the store. */
 export const accountName = (tenant: string, { scope, id }: Pick<BudgetAccount, 'scope' | 'id'>): string =>
   scope === 'tenant' ? `tenant:${tenant}` : `${scope}:${tenant}:${id}`;
 
 /**
- * Reserves what an allowed job may cost in every budget it counts in, before it goes to a worker. A job whose documents set
- * no budget costs nothing here. Reserved once, however often it is asked for; the move that ends the job settles it.
+ * Reserves the estimated cost of an allowed job in each of its budgets before dispatch. Without a budget in its config this is
+ * a no-op. Idempotent; the transition that ends the job settles the reservation.
  * See docs/reference/config.md#budgets.
  *
- * @returns why it may not, or undefined when it may
+ * @returns the refusal, or undefined when the job may be dispatched
  */
 export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<BudgetRefusal | undefined> {
   if (job.reserved) return undefined;
@@ -59,13 +59,13 @@ export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<
   const accounts = listAccounts(budgets.layers, deps.clock.nowMs());
   const outcome = await deps.store.spend.reserve(job.id, {
     micros: estimate,
-    accounts: accounts.map((account) => storedAccount(job, account)),
+    accounts: accounts.map((account) => toSpendAccount(job, account)),
     run: { limit: budgets.nearest.perRunMax, action: budgets.nearest.action },
   });
-  return outcome.kind === 'over' ? refusalOf(outcome, accounts) : undefined;
+  return outcome.kind === 'over' ? toRefusal(outcome, accounts) : undefined;
 }
 
-/** @throws budget_exceeded when a job is estimated to cost more than any may */
+/** @throws budget_exceeded when the estimated cost exceeds the maximum per job */
 export function checkJobBudget(budgets: Budgets | undefined, request: StoredRequest): void {
   const estimate = getEstimate(request);
   if (!budgets || checkJobSize(budgets.nearest, estimate) !== 'too_large') return;
@@ -77,7 +77,7 @@ export function checkJobBudget(budgets: Budgets | undefined, request: StoredRequ
   });
 }
 
-function storedAccount(job: JobRecord, account: BudgetAccount): SpendAccount {
+function toSpendAccount(job: JobRecord, account: BudgetAccount): SpendAccount {
   const { period, name, limit, terms } = account;
   const center = getCostCenter(terms, job.request.labels);
   return {
@@ -87,18 +87,18 @@ function storedAccount(job: JobRecord, account: BudgetAccount): SpendAccount {
     action: terms.action,
     alerts: terms.alertAtPercent,
     ...(center !== undefined && { center }),
-    ttlSec: keptSec[period],
+    ttlSec: retentionSec[period],
   };
 }
 
-function refusalOf(
+function toRefusal(
   { action, of, limit: amount, spent, reserved }: Extract<ReserveOutcome, { kind: 'over' }>,
   accounts: readonly BudgetAccount[],
 ): BudgetRefusal {
   const amounts = { amount, spent, reserved };
   if ('run' in of) return { action, over: { limit: 'per_workflow_max_usd', of: `run ${of.run}`, ...amounts } };
   const account = accounts[of.account];
-  if (!account) throw new Error('the store names an account that it was not asked about');
+  if (!account) throw new Error('the store returned an unknown account');
   const limit = account.period === 'day' ? 'daily_limit_usd' : 'monthly_limit_usd';
   return { action, over: { limit, of: `${account.scope} ${account.id}`, ...amounts, ends_ms: account.endsMs } };
 }
@@ -112,13 +112,13 @@ export function budgetMessage({ limit, of, amount, spent, reserved }: OverBudget
 
 const money = (micros: number): string => `$${toUsd(micros)}`;
 
-const soonMs = 5_000;
-const seldomMs = 60_000;
+const shortWaitMs = 5_000;
+const longWaitMs = 60_000;
 
-/** Whether work under way may cost less than it reserved and so make room; else only a new period or a raised limit does. */
+/** Whether running work may cost less than it reserved and so free budget; otherwise only a new period or a higher limit does. */
 export const mayGiveBack = ({ amount, spent, reserved }: OverBudget): boolean => reserved > 0 && spent < amount;
 
 /** Delay until a job that waits for its budget is checked again, ms. */
 export function budgetWaitMs(over: OverBudget, nowMs: number): number {
-  return mayGiveBack(over) ? soonMs : Math.max(1, Math.min(seldomMs, (over.ends_ms ?? Infinity) - nowMs));
+  return mayGiveBack(over) ? shortWaitMs : Math.max(1, Math.min(longWaitMs, (over.ends_ms ?? Infinity) - nowMs));
 }
