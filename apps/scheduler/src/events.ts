@@ -76,7 +76,7 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       metrics.outputSkipped.inc(topicOf(topic));
       log.warn('output check skipped', { topic, error });
     },
-    ignoredResult: (jobId, why) => log.debug('result ignored', { job_id: jobId, reason: why }),
+    ignoredResult: (jobId, reason) => log.debug('result ignored', { job_id: jobId, reason }),
     reportWithoutDispatch: (kind, reason, workerId, jobId) => {
       metrics.reportsWithoutDispatch.inc({ kind, reason });
       log.oncePer('report-without-dispatch', 10_000).warn('report without a dispatch id ignored', {
@@ -86,9 +86,9 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
         job_id: jobId,
       });
     },
-    refusedSubmission: (jobId, why) => {
+    refusedSubmission: (jobId, reason) => {
       metrics.validationRejections.inc({ reason: 'submission' });
-      log.oncePer('refused-submission', 10_000).warn('job from the bus rejected', { job_id: jobId, reason: why });
+      log.oncePer('refused-submission', 10_000).warn('job from the bus rejected', { job_id: jobId, reason });
     },
     publishFailed: (jobId, error) => log.warn('publishing a job event failed; retrying', { job_id: jobId, error }),
     repairFailed: (jobId, error, triesLeft) =>

@@ -36,10 +36,10 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
         })),
       ),
     );
-    const pictures = ctx.registry.records();
+    const records = ctx.registry.records();
     metrics.workerHeartbeatAgeSeconds.replace(
       pools.map((pool) => {
-        const ages = pictures.filter((p) => p.pool === pool).map((p) => (nowMs - p.last_heartbeat_ms) / 1_000);
+        const ages = records.filter((p) => p.pool === pool).map((p) => (nowMs - p.last_heartbeat_ms) / 1_000);
         return { labels: { pool }, value: Math.max(0, ...ages) };
       }),
     );

@@ -25,13 +25,13 @@ const counted = { active_jobs: 1 };
 const idle = { active_jobs: 0 };
 
 describe('a job recorded with a live worker', () => {
-  it('is lost when every heartbeat for two seconds counts no job, and not before', () => {
+  it('is lost when every heartbeat for two seconds counts no job, but not earlier', () => {
     expect(sendBeats([counted, idle, idle], [job('a')])).toEqual([]);
     expect(sendBeats([counted, idle, idle, idle], [job('a')])).toEqual(['a']);
     expect(sendBeats([counted, idle, idle, counted, idle], [job('a')])).toEqual([]);
   });
 
-  it('is not lost to a worker that never counts, until its handshake says that it does', () => {
+  it('is not lost with a worker that never counts jobs, until its handshake announces that it does', () => {
     const workers = new WorkerRegistry(times);
     const beats = [idle, idle, idle, idle];
 
@@ -41,7 +41,7 @@ describe('a job recorded with a live worker', () => {
     expect(sendBeats(beats, [job('a')], workers)).toEqual(['a']);
   });
 
-  it('is lost when lists leave it out, unless they may be cut off or the worker has no free slot', () => {
+  it('is lost when job lists omit it, unless they may be truncated or the worker has no free slot', () => {
     const lists = (running_jobs: string[], active_jobs: number) =>
       sendBeats(
         Array.from({ length: 4 }, () => ({ running_jobs, active_jobs })),
@@ -65,7 +65,7 @@ describe('a job recorded with a live worker', () => {
     expect(sendBeats([boot('one'), boot('two'), boot('one')], [job('a')])).toEqual([]);
   });
 
-  it('is left to an old process that drains', () => {
+  it('is left to a draining old process', () => {
     const workers = new WorkerRegistry(times);
     workers.heartbeat(beat(boot('one')), 0);
     const shake = (capabilities: Record<string, boolean>) =>

@@ -3,26 +3,26 @@ import type { JobRecord } from '@svc/store';
 
 /** Heartbeats list this many running jobs at most. */
 const maxListed = 256;
-/** A dispatch may be on its way to a worker for this long, and so be in no heartbeat yet. */
+/** Longer than the delivery of a dispatch, during which no heartbeat lists its job. */
 const MIN_ABSENCE_MS = 2_000;
 
 /**
- * Whether a heartbeat shows that its worker has no other jobs than those it lists. A full worker may have received jobs that
- * wait for a free slot, and a list may be cut off; workers that list nothing say so only by counting no job at all.
+ * Whether a heartbeat proves that its worker has no jobs beyond those it lists. A full worker may have received jobs that
+ * wait for a free slot, a list may be truncated, and an empty list is proof only with a job count of 0.
  */
 export function isComplete({ active_jobs: active, max_parallel_jobs: max, running_jobs: listed }: Heartbeat): boolean {
   if (max > 0 && active >= max) return false;
   return listed.length > 0 ? listed.length >= active && listed.length < maxListed : active === 0;
 }
 
-/** Ids of jobs recorded with workers whose heartbeats leave them out, and since when. */
+/** Jobs that the heartbeats of their worker omit, with the time of the first omission. */
 export class AbsentJobs {
   private readonly sinceMs = new Map<string, ReadonlyMap<string, number>>();
 
   /**
-   * Notes which jobs one heartbeat leaves out; for those that it does not leave out, an absence begins anew.
+   * Records the jobs that a heartbeat omits, and resets the absence of all others.
    *
-   * @returns since when every compared heartbeat has left out those that have been absent for long enough
+   * @returns start of the absence, by job id, of the jobs absent for at least the minimum time
    */
   note(workerId: string, absent: readonly string[], nowMs: number): Map<string, number> {
     const before = this.sinceMs.get(workerId);
@@ -37,11 +37,11 @@ export class AbsentJobs {
   }
 }
 
-/** What one heartbeat shows about jobs that it does not list. */
+/** Evidence of one heartbeat about jobs that it does not list. */
 export interface Absence {
-  /** Since when jobs have been absent, by id; only those that were for long enough. */
+  /** Start of the absence, by job id; only jobs absent for at least the minimum time. */
   sinceMs: ReadonlyMap<string, number>;
-  /** Another process of the worker was last heard then, and this is the first heartbeat of its successor. */
+  /** Last heartbeat of the previous process; set on the first heartbeat of its successor. */
   replacedAtMs?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export function isLost({ id, dispatched_at: atUs }: JobRecord, absence: Absence,
   if (atUs === undefined) return false;
   const dispatchedMs = atUs / 1_000;
   const { replacedAtMs = -Infinity } = absence;
-  // What was dispatched after the old process was last heard may have reached the new one.
+  // A dispatch after the last heartbeat of the old process may have reached the new one.
   if (dispatchedMs <= replacedAtMs) return true;
   const sinceMs = absence.sinceMs.get(id);
   return sinceMs !== undefined && nowMs - Math.max(sinceMs, dispatchedMs) >= MIN_ABSENCE_MS;

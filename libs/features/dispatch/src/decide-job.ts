@@ -35,7 +35,7 @@ export type RetryAfterMs = number | undefined;
  */
 export async function decideJob(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const { store, clock } = deps;
-  // Most inputs are under their default key: one round trip for both.
+  // Most inputs use their default key, so one round trip reads both.
   const [job, ownContext] = await Promise.all([
     store.jobs.load(id),
     store.data.context(ownContextPointer(id), limits.contextBytes),
@@ -50,7 +50,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
     return failAndStop(deps, job, {
       event: 'refuse',
       code: 'max_scheduling_retries',
-      message: `given out ${job.attempts} times without an end`,
+      message: `dispatched ${job.attempts} times without a result`,
       result: 'FAILED',
     });
   }
@@ -117,7 +117,7 @@ async function proceed(
 }
 
 async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<RetryAfterMs> {
-  // RETRYING has no transition to DENIED, since a worker had the job before. See docs/reference/jobs.md#states.
+  // RETRYING has no transition to DENIED, because the job was dispatched before. See docs/reference/jobs.md#states.
   const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
   const ending: JobFailure = {
     event,
@@ -144,7 +144,7 @@ async function hold(
     return failAndStop(deps, job, {
       event: 'refuse',
       code: 'safety_denied',
-      message: 'policy now asks for an approval, after the job was given out',
+      message: 'policy requires an approval, but the job was already dispatched',
       result: 'FAILED',
     });
   }

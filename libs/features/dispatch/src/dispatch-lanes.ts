@@ -10,8 +10,8 @@ const MAX_LANES = 64;
 const LANE_CACHE_MS = 100;
 
 /**
- * Gives waiting jobs to workers that have room. A worker is looked after by one call at a time; calls that come meanwhile
- * are made good by one more round. See docs/reference/routing.md#selection.
+ * Dispatches waiting jobs to workers with free slots. One call at a time serves a worker; calls made while it runs are
+ * coalesced into one more round. See docs/reference/routing.md#selection.
  */
 export class LaneDispatcher {
   private readonly busy = new Map<string, { again: boolean }>();
@@ -19,7 +19,7 @@ export class LaneDispatcher {
 
   constructor(private readonly deps: SchedulingDeps) {}
 
-  /** Dispatches waiting jobs to a worker until none fits or it is full. @returns how many this call dispatched */
+  /** Dispatches waiting jobs to a worker until none fits or it is full. @returns number of jobs dispatched by this call */
   async dispatchTo(workerId: string): Promise<number> {
     const running = this.busy.get(workerId);
     if (running) {
@@ -61,7 +61,7 @@ export class LaneDispatcher {
       .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isReservedForOther(needs, workerId, rules))
       .map(([id]) => id);
     if (lanes.length === 0) return 0;
-    const getSnapshot = await this.snapshot();
+    const snapshot = await this.getSnapshot();
     // Liveness is rechecked after the last wait before the claim.
     if (!registry.findRoutable(workerId, clock.nowMs())) return 0;
     const taken = await store.jobs.claim(
@@ -69,7 +69,7 @@ export class LaneDispatcher {
       this.sampleLanes(lanes),
       Array.from({ length: room }, () => random.uuid()),
       licenseCap(this.deps),
-      getSnapshot,
+      snapshot,
     );
     if (taken.length === 0) {
       this.lanes.readAtMs = 0;
@@ -81,14 +81,14 @@ export class LaneDispatcher {
     return taken.length;
   }
 
-  /** What waited while its topic was disabled is not sent to anybody. See docs/architecture.md#the-path-of-a-job. */
+  /** A job whose topic was disabled while it waited is refused instead. See docs/architecture.md#the-path-of-a-job. */
   private async send(job: Dispatched): Promise<void> {
     const closed = await closedTopic(this.deps, job);
     if (!closed) return publishDispatch(this.deps, job);
     return refuseDispatch(this.deps, job, closed);
   }
 
-  /** Another worker is to get these jobs, lives, and has room. */
+  /** The jobs prefer another worker, which is live and has free slots. */
   private isReservedForOther(needs: RoutingNeeds, workerId: string, rules: RoutingRules): boolean {
     const { registry, fleet, clock } = this.deps;
     const { preferredWorkerId: other } = needs;
@@ -97,7 +97,7 @@ export class LaneDispatcher {
     return worker !== undefined && registry.freeSlots(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
   }
 
-  /** A script reads a bounded number of lanes; when there are more, they are sampled at random. */
+  /** Bounds the lanes that one script call reads: beyond the limit, a random range of them. */
   private sampleLanes(lanes: string[]): string[] {
     if (lanes.length <= MAX_LANES) return lanes;
     const from = Math.floor(this.deps.random.number() * lanes.length);
@@ -105,7 +105,7 @@ export class LaneDispatcher {
   }
 
   /** '' when policy is unavailable: existing decisions stay in effect. */
-  private async snapshot(): Promise<string> {
+  private async getSnapshot(): Promise<string> {
     const [current] = await this.deps.kernel.listSnapshots().catch(() => [] as string[]);
     return current?.split('|')[0] ?? '';
   }
@@ -124,6 +124,6 @@ export class LaneDispatcher {
 
 type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
 
-/** One that was cancelled since it was taken is not sent to anybody. */
+/** False for a job that was cancelled after it was claimed. */
 const isDispatched = (job: JobRecord): job is Dispatched =>
   job.state === 'DISPATCHED' && job.worker_id !== undefined && job.dispatch_id !== undefined;

@@ -93,7 +93,7 @@ const maxCostUsd = 1_000_000;
 /** Error texts of workers are shown to readers, stored in dead letters and logged, so secrets are redacted. */
 const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
 
-/** A result with the job it belongs to, and the writes that every outcome of it makes. */
+/** A result with its job, and the writes common to all outcomes. */
 interface ResultContext extends CheckedResult {
   deps: SchedulingDeps;
   result: JobResult;
@@ -165,7 +165,7 @@ function addCost({ cost = 0 }: JobRecord, { cost_usd: usd }: JobResult): Pick<Jo
   return isCost ? { cost: cost + toMicros(usd) } : {};
 }
 
-/** Content that failed its check is not offered to readers. */
+/** Omits the pointers to content that failed its check. */
 const withoutPointers = ({ result_ptr: _result, artifact_ptrs: _artifacts, ...facts }: Partial<JobRecord>) => facts;
 
 /** Fields of earlier failures, which a success removes. */
@@ -197,9 +197,9 @@ async function succeed(ctx: ResultContext): Promise<boolean> {
 }
 
 /**
- * Scans the body before the success is written: a small one, which is already read, and any that must be held. The job stays
- * RUNNING until then, and the worker's message unacknowledged. The output of a step is always held: its run reads it at once
- * and passes it on to other steps, where a later verdict could not withdraw it.
+ * Scans the body before the success is written: a small one, which is already read, and any that must be held. Until then the
+ * job stays RUNNING and the worker's message unacknowledged. The output of a step is always held: its run passes it on to
+ * other steps at once, where a later verdict could not withdraw it.
  *
  * @returns undefined when the background scan has to check it
  */

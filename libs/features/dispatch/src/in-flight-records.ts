@@ -1,11 +1,11 @@
 import type { JobRecord } from '@svc/store';
 
-/** More than workers of one scheduler usually hold at once; of a longer list the newest are kept. */
+/** More than one scheduler usually has in flight; beyond it, the oldest records are dropped. */
 const MAX_RECORDS = 8_192;
 
 /**
- * Records of the jobs that this process gave to workers, as of then, so that their answers need not ask Redis for
- * them. What is read here is never the base of a decision that Redis does not check again.
+ * Records of the jobs that this process dispatched, as of their dispatch, so that handling a result needs no read from
+ * Redis. They may be stale: every write based on them is validated in Redis.
  */
 export class InFlightRecords {
   private readonly records = new Map<string, JobRecord>();

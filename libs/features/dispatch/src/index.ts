@@ -1,4 +1,4 @@
-/** Routes jobs to workers, takes their results, and repairs what a crash left behind. */
+/** Routes jobs to workers, records their results, and repairs jobs after a crash. */
 export { decideJob } from './decide-job';
 export { LaneDispatcher } from './dispatch-lanes';
 export { handleResult } from './handle-result';

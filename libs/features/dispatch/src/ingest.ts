@@ -13,12 +13,12 @@ const priorities: Readonly<Record<number, string>> = {
 };
 const actorTypes: Readonly<Record<number, string>> = { 1: 'human', 2: 'service' };
 
-/** What ends up in keys, paths and log lines. */
+/** Characters allowed in keys, paths and log lines. */
 const plainId = /^[^\s\p{Cc}]{1,512}$/u;
 
 /**
- * Takes a job that came over the bus instead of the gateway into the same queue, where the same policy awaits it: going
- * round the gateway gains nothing. A repeat of a known job id changes nothing.
+ * Accepts a job that was submitted over the bus. It enters the same queue and is checked by the same policy as one from the
+ * gateway. A repeated job id is a no-op.
  * See docs/architecture.md#the-path-of-a-job.
  */
 export async function ingestJob(
@@ -32,7 +32,7 @@ export async function ingestJob(
   const tenant = packet.tenant_id || packet.meta?.tenant_id || defaultTenant;
   const id = packet.job_id;
   if (!plainId.test(id) || !isTenantName(tenant)) {
-    deps.events.refusedSubmission(id.slice(0, 64), 'job id or tenant has characters that are not taken');
+    deps.events.refusedSubmission(id.slice(0, 64), 'job id or tenant has characters that are not allowed');
     return;
   }
   const unfit = await findInputRefusal(deps.store, packet, tenant);
@@ -60,7 +60,7 @@ export async function ingestJob(
     activeLimit: 0,
     memory: await memoryClaim(deps.config, request.memory_id),
   };
-  // Refused for want of room it stays on the bus, and comes again.
+  // Over the limits this throws: the message stays on the bus and is redelivered.
   const outcome = await deps.admission.job(tenant, bytes, () => deps.store.jobs.accept(acceptance));
   if (outcome.kind === 'memory_taken') {
     deps.events.refusedSubmission(id.slice(0, 64), 'memory_id names the memory of another tenant');
@@ -70,8 +70,8 @@ export async function ingestJob(
 const contextKey = /^redis:\/\/(ctx|res):([^\s\p{Cc}]{1,512})$/u;
 
 /**
- * Why an input pointer is not taken. It may name the input or the result of another job, as long as that job is of the
- * same tenant and its result may be read; going round the gateway gains nothing.
+ * Reason an input pointer is refused, or undefined. It may name the input or result of another job of the same tenant,
+ * provided the result is readable: the rules are those of the gateway.
  */
 async function findInputRefusal(
   { jobs }: Pick<Store, 'jobs'>,

@@ -10,7 +10,7 @@ export interface OpenJobCount {
 type Tally = Map<string, OpenJobCount>;
 
 /**
- * Counts open jobs during the reconciler's walks, which may take several rounds for a tenant with many jobs. A tenant is
+ * Counts open jobs during the reconciler's walks, which may take several cycles for a tenant with many jobs. A tenant is
  * reported as of its last complete walk.
  */
 export class OpenJobCensus {

@@ -90,8 +90,8 @@ export async function placeJob(
 }
 
 /**
- * Publishes a dispatch and notes that the worker has it. If we die in between, the record says DISPATCHED and the replayer
- * publishes again under the same message id, so the worker gets it once.
+ * Publishes a dispatch and records the start of the job. After a crash in between, the record is DISPATCHED and the
+ * reconciler publishes again with the same message id, so the worker receives it once.
  */
 export async function publishDispatch(
   deps: SchedulingDeps,
@@ -102,7 +102,7 @@ export async function publishDispatch(
   const config = await deps.config.textAt(toConfigScope(job));
   const urls = dataUrlsFor(deps.dataUrls, job, deps.clock.nowMs());
   const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
-  // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
+  // Recorded as running before the publish: the result may arrive before the bus confirms it.
   deps.inFlight.remember({ ...job, state: 'RUNNING', started_at: nowUs });
   let stored: { seq: number } | void;
   try {
@@ -112,12 +112,12 @@ export async function publishDispatch(
     await rollBack(deps, job, error);
     return;
   }
-  // A quick worker may have answered already: then this is refused, and rightly.
+  // Refused if the result was handled already.
   const outcome = await deps.store.jobs.move('*', job.id, 'start', {
     dispatchId: job.dispatch_id,
     set: { started_at: nowUs, dispatch_seq: stored?.seq ?? 0 },
   });
-  // It was ended or preempted between our write and our publish, and the word of that reached the worker before the job.
+  // The job was ended or preempted before this publish, so its cancel reached the worker before the dispatch did.
   if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {
     const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
     const cancel = {
@@ -136,7 +136,7 @@ const inputChanged = {
   message: 'the input document changed after people approved the job; submit it again',
 };
 
-/** Ends a job that was claimed for a worker and must not be sent to it. No worker had it, so this attempt costs nothing. */
+/** Fails a job that was claimed for a worker but must not be sent to it. The attempt has no cost. */
 export async function refuseDispatch(
   deps: SchedulingDeps,
   job: JobRecord & { worker_id: string; dispatch_id: string },
@@ -153,17 +153,17 @@ const budget = (constraints: Record<string, unknown> | undefined, name: string):
   return typeof value === 'number' && value > 0 ? value : undefined;
 };
 
-/** The most retries policy allows, when it says. */
+/** Maximum number of retries set by policy, if any. */
 export const retryCap = (job: JobRecord): number | undefined => {
   const value = (job.safety?.constraints?.['budgets'] as Record<string, unknown> | undefined)?.['max_retries'];
   return typeof value === 'number' ? value : undefined;
 };
 
-/** How long policy lets a job run, when it says; ms. */
+/** Maximum running time set by policy, if any; ms. */
 export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =>
   budget(job.safety?.constraints, 'max_runtime_ms');
 
-/** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
+/** Running time of one dispatch: up to the deadline if there is one, otherwise the running timeout; policy may lower it. */
 function computeRunMs(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
   const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
   const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : runningMs;

@@ -8,7 +8,7 @@ import { dispatchIdentity, isStaleDispatch, toConfigScope } from '@svc/decision'
 import { entryPriority, delayToDeadline } from './queue-entry';
 import type { SchedulingDeps } from './scheduling-deps';
 
-/** A batch job so marked by its submitter is never interrupted. */
+/** Label that excludes a batch job from preemption when `false`. */
 const optOut = 'preemptible';
 const waitingReason = 'preempted by a critical job';
 const minDelayMs = 1_000;
@@ -70,7 +70,7 @@ const preemptedEntry = (job: JobRecord, delayMs: number): QueueEntry => ({
   priority: entryPriority(job),
 });
 
-/** The worker of a job that was stopped for another has ended it: it need not wait out its grace. */
+/** Requeues a preempted job at once when its worker has ended it, instead of after the grace period. */
 export async function afterPreemption(
   deps: SchedulingDeps,
   job: JobRecord,

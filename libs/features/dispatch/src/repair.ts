@@ -19,13 +19,12 @@ const OVERDUE_GRACE_MS = 5_000;
 const MAX_FAILURES = 3;
 
 /**
- * What was written and not yet said on the bus is said again. The replayer's first duty: the record is the truth, the bus
- * is rebuilt from it. Returns how many.
+ * Publishes the bus messages of jobs whose record was written but whose publish did not complete. Returns their number.
  */
 export async function replayIntents(deps: SchedulingDeps): Promise<number> {
   const jobs = await deps.store.index.unpublished(deps.clock.nowUs() - PUBLISH_GRACE_US, PAGE_SIZE);
-  // Side by side: one that cannot be published holds up no other, and with the bus down all give up at the same time.
-  const said = await Promise.all(
+  // Concurrent, so that one failing publish delays no other and an unreachable bus costs a single timeout.
+  const published = await Promise.all(
     jobs.map(async (job) => {
       try {
         await publishIntent(deps, job);
@@ -37,14 +36,14 @@ export async function replayIntents(deps: SchedulingDeps): Promise<number> {
       }
     }),
   );
-  return said.filter((one) => one).length;
+  return published.filter((isPublished) => isPublished).length;
 }
 
-/** What the repair remembers from one round to the next. */
+/** State of the repair between cycles. */
 export interface RepairState {
-  /** Repairs that failed since this process began, by job: after three the job is left to people. */
+  /** Failed repairs since this process started, by job; after three the job needs an operator. */
   failures: Map<string, number>;
-  /** Where the last round stopped, by tenant, µs. */
+  /** Where the last cycle stopped, by tenant, µs. */
   stoppedAtUs: Map<string, number>;
   census: OpenJobCensus;
 }
@@ -56,10 +55,9 @@ export const newRepairState = (): RepairState => ({
 });
 
 /**
- * Looks at the jobs that have not ended and were not touched lately, and mends what stands nowhere: no queue entry would
- * ever bring it forward. Normally finds nothing, since records and entries change together; it is for lost queues, restored
- * back-ups and defects. Of a tenant with a great many it looks at some each round, and goes on with the others in the next.
- * Returns how many it repaired. See docs/reference/routing.md#repair.
+ * Repairs idle open jobs that have no queue entry and so would never be processed. Usually finds none, because records and
+ * entries are written atomically; it covers lost queues, restored backups and defects. A tenant with many jobs is walked
+ * over several cycles. Returns the number of repaired jobs. See docs/reference/routing.md#repair.
  */
 export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairState = newRepairState()): Promise<number> {
   let repaired = 0;
@@ -72,7 +70,7 @@ export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairState =
 async function repairTenant(deps: SchedulingDeps, tenant: string, memory: RepairState): Promise<number> {
   const { failures, stoppedAtUs, census } = memory;
   let repaired = 0;
-  // In pages: the jobs longest untouched may all be well, and stand before one that is not.
+  // Paged, because many healthy jobs may precede a broken one.
   let fromUs = stoppedAtUs.get(tenant) ?? 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - MIN_IDLE_US, PAGE_SIZE, fromUs);
@@ -99,17 +97,17 @@ function count({ clock, fleet }: SchedulingDeps, job: JobRecord, census: OpenJob
 /** Without the name of the capability, which is free text. */
 export const reasonLabel = (reason: string): string => reason.split(':', 1)[0] || 'unknown';
 
-/** Without those of which one look, at all of them together, tells that a queue entry will bring them forward. */
+/** Excludes queued jobs that have a queue entry, in one batch of reads. */
 async function findSuspects(deps: SchedulingDeps, jobs: readonly JobRecord[]): Promise<JobRecord[]> {
   const nowMs = deps.clock.nowMs();
-  const isWell = await Promise.all(
+  const isHealthy = await Promise.all(
     jobs.map(async (job) => {
       if (!isQueued(job) || isOverdue(job, nowMs)) return false;
-      // Whatever keeps us from looking does so again when it is repaired, and is told there.
+      // A persistent error is reported by the repair of this job.
       return deps.store.jobs.hasQueueEntry(job).catch(() => false);
     }),
   );
-  return jobs.filter((_, i) => !isWell[i]);
+  return jobs.filter((_, i) => !isHealthy[i]);
 }
 
 const isQueued = ({ state }: JobRecord): boolean => ['PENDING', 'RETRYING', 'SCHEDULED'].includes(state);
@@ -144,7 +142,7 @@ async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
     case 'RUNNING':
       return repairRunning(deps, job);
     case 'APPROVAL_REQUIRED':
-      return repairHeld(deps, job);
+      return repairApproval(deps, job);
     case 'PENDING':
     case 'RETRYING':
     case 'SCHEDULED':
@@ -154,7 +152,7 @@ async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   }
 }
 
-async function repairHeld(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
+async function repairApproval(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   if (await isRunOver(deps, job)) {
     await voidApproval(deps, job);
     return reportRepair(deps, job, 'approval');
@@ -186,8 +184,8 @@ async function repairQueued(deps: SchedulingDeps, job: JobRecord): Promise<boole
     await recheckWaiting(deps, job.id);
     return reportRepair(deps, job, 'waiting');
   }
-  const carried = await deps.store.jobs.requeue(job, `replay-${deps.clock.nowMs()}`, entryPriority(job));
-  return carried && reportRepair(deps, job, 'entry');
+  const isRequeued = await deps.store.jobs.requeue(job, `replay-${deps.clock.nowMs()}`, entryPriority(job));
+  return isRequeued && reportRepair(deps, job, 'entry');
 }
 
 function reportRepair(deps: SchedulingDeps, job: JobRecord, what: string): true {
@@ -195,20 +193,21 @@ function reportRepair(deps: SchedulingDeps, job: JobRecord, what: string): true 
   return true;
 }
 
-/** Drops index rows whose records have expired, and old dead letters. Returns how many went. */
+/** Removes index rows of expired records, and old dead letters. Returns their number. */
 export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, deadLettersKept: number): Promise<number> {
-  let gone = 0;
+  let removed = 0;
   const nowUs = deps.clock.nowUs();
   for (const tenant of await deps.store.index.tenants()) {
-    gone += await deps.store.index.prune(tenant, nowUs - metaTtlSec * 1e6, terminalStates);
-    gone += await deps.store.deadLetters.trim(tenant, nowUs - deps.settings.deadLetterTtlSec * 1e6, deadLettersKept);
+    removed += await deps.store.index.prune(tenant, nowUs - metaTtlSec * 1e6, terminalStates);
+    removed += await deps.store.deadLetters.trim(tenant, nowUs - deps.settings.deadLetterTtlSec * 1e6, deadLettersKept);
   }
-  return gone;
+  return removed;
 }
 
 /**
- * Slots that were left behind, should one ever be: of the workers we know, and of the license's count. A tenant's count is
- * that of its jobs in flight. See docs/reference/routing.md#concurrency-limits. Returns how many were freed.
+ * Releases slots that no in-flight job occupies, of known workers and of the license limit. Tenants need none: their count
+ * derives from their in-flight jobs. Returns the number of released slots.
+ * See docs/reference/routing.md#concurrency-limits.
  */
 export async function repairSlots({ store, registry }: SchedulingDeps): Promise<number> {
   let freed = await store.workers.freeLicenseSlots();

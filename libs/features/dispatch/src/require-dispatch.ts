@@ -2,9 +2,9 @@ import { bootIdLabel, dispatchEchoLabel, type DispatchIdentity, type Heartbeat }
 import type { MissingDispatch, ReportKind, SchedulingDeps } from './scheduling-deps';
 
 /*
- * Job ids and worker ids can be read from heartbeats; a dispatch id is only in the dispatch itself. So a report that names no
- * dispatch is as easy to forge as it is to leave the field out. Workers built before dispatch identities name none and must
- * keep working. Hence the id is required of each worker that was seen to send it, or says in its heartbeats that it does.
+ * Job ids and worker ids are visible in heartbeats; the dispatch id is only in the dispatch, so a report without one is easy
+ * to forge. Workers older than dispatch identities send none and must keep working. The id is therefore required from each
+ * worker that has sent one or announces in its heartbeats that it does.
  */
 
 type Echoed = DispatchIdentity | undefined;
@@ -14,8 +14,8 @@ type EchoDeps = Pick<SchedulingDeps, 'registry' | 'store' | 'events' | 'settings
 const namesDispatch = (dispatch: Echoed): boolean => (dispatch?.dispatch_id ?? '') !== '';
 
 /**
- * Whether a report must be ignored because it names no dispatch. Costs nothing for reports that do; for others, one read
- * unless this scheduler knows the worker's record already.
+ * Whether a report must be ignored because it has no dispatch id. Such a report costs one read, unless the worker's record
+ * is cached.
  */
 export async function lacksRequiredDispatch(
   deps: EchoDeps,
@@ -35,15 +35,15 @@ async function requirementFor(
   workerId: string,
 ): Promise<MissingDispatch | undefined> {
   if (settings.dispatchIdRequired) return 'required_by_setting';
-  // Some workers name it in results alone, and their progress must keep counting.
+  // Some workers send it only in results; their progress must keep counting.
   if (kind === 'progress' && !registry.namesInProgress(workerId)) return undefined;
   const isKnown = registry.isEchoKnown(workerId) || (await store.workers.echoesDispatch(workerId));
   return isKnown ? 'worker_echoes' : undefined;
 }
 
 /**
- * Learns from a report that counted for the current dispatch and named it. Writes once per process of a worker: afterwards
- * the worker is known. After a crash before the write, its next report teaches the same.
+ * Records from a valid report that the worker sends dispatch ids. Writes once per worker process. After a crash before the
+ * write, the next report is recorded.
  */
 export async function learnEcho(
   { registry, store, clock }: Pick<SchedulingDeps, 'registry' | 'store' | 'clock'>,
@@ -51,13 +51,13 @@ export async function learnEcho(
   dispatch: Echoed,
 ): Promise<void> {
   if (!namesDispatch(dispatch) || registry.isEchoKnown(workerId)) return;
-  // Reports carry no boot id. That of a process which is not the sender is no loss: without heartbeats it is not renewed.
+  // Reports have no boot id. Recording one of a process that is not the sender is harmless: it expires without heartbeats.
   const boots = registry.processes(workerId);
   await store.workers.keepEcho(workerId, 'learn', boots, registry.ttlMs);
   registry.setEcho(workerId, true, boots.at(-1) ?? '', clock.nowMs());
 }
 
-/** Renews the record with a heartbeat, and reads what other schedulers have learned. */
+/** Renews the echo record on a heartbeat, and reads the state recorded by other schedulers. */
 export async function keepEcho(
   { registry, store, clock }: Pick<SchedulingDeps, 'registry' | 'store' | 'clock'>,
   { worker_id: id, labels }: Heartbeat,

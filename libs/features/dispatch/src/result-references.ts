@@ -26,10 +26,10 @@ export const withPointers = (result: JobResult): JobResult => ({
 });
 
 /**
- * Compares what a worker returned with the size and SHA-256 that its references state. Contents outside the platform's
+ * Compares stored results with the size and SHA-256 of their references. Contents outside the platform's
  * store are not fetched; their readers verify them.
  *
- * @returns why the job must fail
+ * @returns the failure of the job, or undefined
  */
 export async function checkReferences(
   { data }: Pick<Store, 'data'>,
@@ -45,7 +45,7 @@ export async function checkReferences(
     ...(ref ? [['result_ref', { ...ref, uri: pointer }] as const] : []),
     ...artifacts.map((artifact, i) => [`artifact_refs[${i}]`, artifact] as const),
   ];
-  // One after the other, so that one result never holds several large bodies in memory.
+  // Sequential, so that one result never holds several large bodies in memory.
   for (const [name, one] of named) {
     const fault = isVerifiable(one) && (await findFault(data, job, one));
     if (fault) return failure(`${name}: ${fault}`);
@@ -70,7 +70,7 @@ async function findFault(
     : fault;
 }
 
-/** An artifact without metadata names no tenant; its random id is what protects it. */
+/** An artifact without metadata has no tenant and is protected only by its random id. */
 async function isOwnArtifact(
   data: Store['data'],
   { tenant }: Pick<JobRecord, 'tenant'>,

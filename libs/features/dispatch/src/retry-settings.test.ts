@@ -3,13 +3,13 @@ import { retrySettings } from './retry-settings';
 describe('retrySettings', () => {
   const defaults = retrySettings(undefined);
 
-  it('are the defaults where config says nothing', () => {
+  it('are the defaults without config', () => {
     expect(retrySettings({})).toEqual(defaults);
     expect(retrySettings({ retry: null })).toEqual(defaults);
     expect(retrySettings({ retry: 'never' })).toEqual(defaults);
   });
 
-  it('are those of config, one by one', () => {
+  it('override the defaults one by one', () => {
     const retry = {
       max_retries: 0,
       initial_backoff: '1.5s',
@@ -47,7 +47,7 @@ describe('retrySettings', () => {
     expect(retrySettings({ retry })).toEqual(defaults);
   });
 
-  it('leaves out of a list what is no text', () => {
+  it('drops list entries that are not strings', () => {
     expect(retrySettings({ retry: { non_retryable_errors: ['a', 1, null] } }).nonRetryableErrors).toEqual(['a']);
   });
 });

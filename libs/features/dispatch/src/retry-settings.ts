@@ -4,7 +4,7 @@ import { section } from '@svc/settings';
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `500ms`, `1s`, `2m`, `1h`; anything else reads as the default. */
+/** Parses `500ms`, `1s`, `2m` or `1h`; the default for any other value. */
 function durationMs(text: unknown, standard: string): number {
   const read = (value: string) => {
     const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value) ?? [];

@@ -4,7 +4,7 @@ import { retrySettings } from './retry-settings';
 import type { SchedulingDeps } from './scheduling-deps';
 
 /**
- * A dispatch that could not be published: the worker's slot is given back and the job comes again after a pause.
+ * Reverts a dispatch that could not be published: frees the worker's slot and requeues the job with a delay.
  * See docs/reference/jobs.md#states.
  */
 export async function rollBack(
@@ -20,7 +20,7 @@ export async function rollBack(
     queueEntries: [
       {
         queue: 'jobs',
-        // Not by the attempt alone: the entry that is being worked on may have that very id.
+        // The attempt alone is not unique: the entry in progress may have the same id.
         suffix: `undelivered-${job.attempts}-${deps.clock.nowMs()}`,
         delay_ms: Math.ceil(Math.min(delayMs, leftMs)),
         priority: queuePriorities[job.request.priority],

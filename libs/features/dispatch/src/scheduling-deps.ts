@@ -16,41 +16,41 @@ export type ReportKind = 'result' | 'progress';
 /** Reason a report without a dispatch id is ignored. */
 export type MissingDispatch = 'worker_echoes' | 'required_by_setting';
 
-/** What happened, for logs and metrics. Names are those of the metrics. */
+/** Events for logs and metrics, named like the metrics. */
 export interface SchedulingEvents {
   received(topic: string): void;
   denied(topic: string): void;
   safetyUnavailable(topic: string): void;
-  /** A part of a budget is used; reported once. */
+  /** A budget reached an alert threshold; reported once per threshold. */
   budgetReached(alert: SpendAlert): void;
   failOpen(topic: string): void;
   dispatched(topic: string, waitedMs: number): void;
   rolledBack(topic: string, error: unknown): void;
   completed(topic: string, status: string): void;
   waiting(topic: string, reason: string): void;
-  /** A job does not fit into its budget. @param limit the setting that it met */
+  /** A job exceeds its budget. @param limit the setting that was exceeded */
   overBudget(topic: string, action: BudgetAction, limit: string): void;
-  replayed(topic: string, what: string): void;
+  replayed(topic: string, kind: string): void;
   /** One cycle of the reconciler has ended. */
   reconciled(tookMs: number): void;
   /** Open jobs as the reconciler last counted them; none while another replica runs it. */
   openJobs(counts: readonly OpenJobCount[]): void;
-  /** Waiting jobs were sent because a worker came, or came back. */
+  /** Waiting jobs were dispatched because a worker connected or reconnected. */
   flushed(pool: string, jobs: number): void;
   approvalExpired(): void;
-  /** A dead letter is written, and the bus does not take its notice yet. */
+  /** A dead letter was written, but its event could not be published yet. */
   deadLetterFailed(topic: string): void;
   outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
   outputSkipped(topic: string, error: unknown): void;
-  /** Output policy answered one question; a result takes several when it is long. */
+  /** Output policy evaluated one request; a long result needs several. */
   outputEvaluated(topic: string, decision: string, tookMs: number): void;
   /** The content of a result could not be checked in time. */
   outputLate(topic: string): void;
-  ignoredResult(jobId: string, why: string): void;
-  /** A result or progress report that names no dispatch was ignored. */
+  ignoredResult(jobId: string, reason: string): void;
+  /** A result or progress report without a dispatch id was ignored. */
   reportWithoutDispatch(kind: ReportKind, reason: MissingDispatch, workerId: string, jobId: string): void;
-  /** A job that came over the bus and is not taken. */
-  refusedSubmission(jobId: string, why: string): void;
+  /** A job submitted over the bus was refused. */
+  refusedSubmission(jobId: string, reason: string): void;
   publishFailed(jobId: string, error: unknown): void;
   /** The reconciler could not repair a job. @param triesLeft attempts that remain */
   repairFailed(jobId: string, error: unknown, triesLeft: number): void;
@@ -59,11 +59,11 @@ export interface SchedulingEvents {
   /** Jobs that a live worker no longer has, usually after a restart, were released. */
   jobsLost(workerId: string, jobs: number): void;
   preempted(jobId: string): void;
-  /** A scan failed here and is left to the queue. */
+  /** A scan failed in this process; the queue retries it. */
   scanDeferred(jobId: string, error: unknown): void;
 }
 
-/** What the scheduler's services share: one object, built once in main. */
+/** Dependencies of scheduling, built once in main. */
 export interface SchedulingDeps extends Base {
   kernel: Kernel;
   shadows: ShadowReporter;
@@ -89,7 +89,7 @@ export interface SchedulingDeps extends Base {
     policyFailMode: 'closed' | 'open';
     approvalTtlMs: number;
     deadLetterTtlSec: number;
-    /** undefined = what config says; see `routingRules`. */
+    /** undefined = the value from config; see `routingRules`. */
     readinessRequired: boolean | undefined;
     outputPolicyEnabled: boolean;
     outputFailMode: 'closed' | 'open';
@@ -100,7 +100,7 @@ export interface SchedulingDeps extends Base {
   };
   /** A worker may have a free slot: dispatch waiting jobs soon. */
   wake(workerId: string): void;
-  /** The same for a worker that is new; its jobs are reported as flushed. */
+  /** Like `wake`, for a new worker; its jobs are reported as flushed. */
   wakeNew(workerId: string): void;
   onDeadLetterFailed(topic: string): void;
   /** A success was written whose body still has to be scanned. */

@@ -9,28 +9,28 @@ import { toWorkflowStep } from '@svc/decision';
 
 type RetryAfterMs = number | undefined;
 
-/** Delay until a job is checked again while its worker's heartbeats cannot arrive. */
+/** Delay until an overdue job is checked again during its grace period. */
 const RECHECK_MS = 1_000;
 const MAX_GRACE_PERIODS = 10;
 
 /**
- * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline nor what
- * policy allows. Safe to run twice: the second time-out is refused by the job table.
+ * Times out an in-flight job. Progress renews the running time, but neither the deadline nor the limit set by policy. Safe
+ * to repeat: the second time-out is refused by the job table.
  * See docs/reference/jobs.md#deadlines-and-time-outs.
  *
- * While the bus is unreachable, and for a grace period after it or this process came back, a result may be under way: the
- * job is not ended unless its deadline has passed.
+ * While the bus is unreachable, and for a grace period after it reconnects or this process starts, an unprocessed result may
+ * exist: the job times out only if its deadline has passed.
  */
 export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const job = await deps.store.jobs.load(id);
   if (!job || !isInFlight(job.state)) return undefined;
   const nowMs = deps.clock.nowMs();
-  const bornMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
-  const renewableMs = remainingRunMs(job, bornMs) - (nowMs - bornMs);
+  const lastSignMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
+  const renewableMs = remainingRunMs(job, lastSignMs) - (nowMs - lastSignMs);
   const leftMs = Math.min(renewableMs, (job.dispatched_at ?? 0) / 1_000 + (runtimeCap(job) ?? Infinity) - nowMs);
   if (leftMs > 1) return leftMs;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
-  if (!byDeadline && !(await isGraceOver(deps, job, bornMs))) return RECHECK_MS;
+  if (!byDeadline && !(await isGraceOver(deps, job, lastSignMs))) return RECHECK_MS;
   await failAndStop(deps, job, byDeadline ? deadlineFailure : runTimeoutFailure, {
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
   });
@@ -42,20 +42,20 @@ export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<
 }
 
 /**
- * The grace period is kept with the job and counted in wall-clock time, so that schedulers which restart more often than it
- * lasts cannot prolong it. An outage of the bus voids it: results that workers hold back arrive only afterwards.
+ * The grace period is stored with the job in wall-clock time, so that frequent scheduler restarts cannot prolong it. A bus
+ * outage restarts it, because workers deliver their buffered results only afterwards.
  *
- * @param bornMs last sign of life of the dispatch; an earlier grace period belonged to another time-out
+ * @param lastSignMs last sign of life of the dispatch; an earlier grace period belonged to another time-out
  */
-async function isGraceOver(deps: SchedulingDeps, job: JobRecord, bornMs: number): Promise<boolean> {
+async function isGraceOver(deps: SchedulingDeps, job: JobRecord, lastSignMs: number): Promise<boolean> {
   const { store, registry, clock, resultsHandled } = deps;
   const nowMs = clock.nowMs();
   if (registry.hasReceivedAllSince((job.dispatched_at ?? 0) / 1_000, nowMs)) return true;
   const sinceMs = (job.overdue_at ?? 0) / 1_000;
-  const isRunning = sinceMs > bornMs;
+  const isRunning = sinceMs > lastSignMs;
   if (registry.isBusConnected() && isRunning) {
     const tookMs = nowMs - sinceMs;
-    // Results stored before this process started come first; a backlog that never empties does not block for ever.
+    // Results stored before this process started are handled first. Bounded, because a backlog may never empty.
     return tookMs >= registry.ttlMs && (tookMs >= MAX_GRACE_PERIODS * registry.ttlMs || (await resultsHandled()));
   }
   if (!registry.isBusConnected() && !isRunning) return false;
@@ -79,17 +79,17 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
   const job = await deps.store.jobs.load(id);
   if (!job || job.state !== 'APPROVAL_REQUIRED' || job.approval?.status !== 'pending') return undefined;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= deps.clock.nowMs();
-  // How long a gate waits is for its run to say.
+  // The timeout of an approval step is owned by its run.
   if (job.approval.gate && !byDeadline) return undefined;
   const ending: JobFailure = byDeadline
     ? deadlineFailure
-    : { event: 'deny', code: 'approval_expired', message: 'nobody decided in time', result: 'DENIED' };
+    : { event: 'deny', code: 'approval_expired', message: 'no decision in time', result: 'DENIED' };
   if (await failJob(deps, job, ending, buildResolution('expire', deps, job))) deps.events.approvalExpired();
   return undefined;
 }
 
 /**
- * Ends a gate whose run has ended, so that it cannot be resolved any more. Idempotent.
+ * Invalidates a pending approval step whose run has ended. Idempotent.
  * See docs/reference/routing.md#repair.
  */
 export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promise<void> {
@@ -102,7 +102,7 @@ export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promis
   await failAndStop(deps, job, ending, buildResolution('invalidate', deps, job));
 }
 
-/** The approval of a job that people did not decide, if nobody does meanwhile. */
+/** Ends a pending approval without a resolution; guarded, so that a concurrent resolution wins. */
 function buildResolution(
   decision: 'expire' | 'invalidate',
   { clock }: SchedulingDeps,
@@ -117,8 +117,8 @@ function buildResolution(
 }
 
 /**
- * A job has waited for a worker as long as it may, or it is time to look at it again. Safe to run twice: a job that moved
- * on meanwhile is left alone.
+ * Fails a job that has reached its maximum waiting time, otherwise requeues it for another placement. Safe to repeat: no-op
+ * for a job that no longer waits.
  */
 export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const job = await deps.store.jobs.load(id);
@@ -129,21 +129,21 @@ export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<
   return undefined;
 }
 
-/** The time to wait is separate from the time to run. */
-export const queueTimeoutFailure = ({ request, waiting_reason: why }: JobRecord): JobFailure => ({
+/** `queue_ttl_ms` limits the waiting time, separately from the running time. */
+export const queueTimeoutFailure = ({ request, waiting_reason: reason }: JobRecord): JobFailure => ({
   ...deadlineFailure,
-  message: `timeout: no worker within its queue_ttl_ms of ${request.queue_ttl_ms ?? 0} ms (${why ?? 'no reason known'})`,
+  message: `timeout: no worker within its queue_ttl_ms of ${request.queue_ttl_ms ?? 0} ms (${reason ?? 'no reason known'})`,
 });
 
 function findWaitFailure(deps: SchedulingDeps, job: JobRecord): JobFailure | undefined {
   const nowMs = deps.clock.nowMs();
   if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlineFailure;
   if ((queueEndsMs(job) ?? Infinity) <= nowMs) return queueTimeoutFailure(job);
-  const most = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow).maxPendingMs;
-  return most !== undefined && nowMs - job.created_at / 1_000 >= most
+  const maxPendingMs = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow).maxPendingMs;
+  return maxPendingMs !== undefined && nowMs - job.created_at / 1_000 >= maxPendingMs
     ? {
         ...deadlineFailure,
-        message: `timeout: no worker within ${most / 1_000} s (${job.waiting_reason ?? 'no reason known'})`,
+        message: `timeout: no worker within ${maxPendingMs / 1_000} s (${job.waiting_reason ?? 'no reason known'})`,
       }
     : undefined;
 }

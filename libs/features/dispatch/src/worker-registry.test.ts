@@ -4,16 +4,16 @@ import { WorkerRegistry } from './worker-registry';
 const head = { trace_id: '', sender_id: 'w1', nowUs: 0 };
 const { body: beat } = heartbeatPacket(head, { worker_id: 'w1', pool: 'main', max_parallel_jobs: 1 });
 
-describe('a worker that is not heard', () => {
+describe('a worker without heartbeats', () => {
   const ttlMs = 1_000;
   const registry = () => {
-    const made = new WorkerRegistry({ ttlMs, readinessTtlMs: ttlMs });
-    made.busConnected(0);
-    made.heartbeat(beat, 0);
-    return made;
+    const workers = new WorkerRegistry({ ttlMs, readinessTtlMs: ttlMs });
+    workers.busConnected(0);
+    workers.heartbeat(beat, 0);
+    return workers;
   };
 
-  it('is gone after its time', () => {
+  it('expires after its TTL', () => {
     const workers = registry();
 
     expect(workers.expire(ttlMs)).toEqual([]);
@@ -21,7 +21,7 @@ describe('a worker that is not heard', () => {
     expect(workers.expire(ttlMs + 2)).toEqual([]);
   });
 
-  it('stays while the bus is away, and has its whole time again when it is back', () => {
+  it('is kept while the bus is disconnected, and its TTL restarts when the bus reconnects', () => {
     const workers = registry();
     workers.busDisconnected();
 
@@ -33,25 +33,25 @@ describe('a worker that is not heard', () => {
   });
 });
 
-describe('a job that leaves its slot to another', () => {
+describe('a job whose slot is freed early', () => {
   const full = { ...beat, active_jobs: 1 };
-  const left = () => {
+  const releasedEarly = () => {
     const workers = new WorkerRegistry({ ttlMs: 1_000, readinessTtlMs: 1_000 });
     workers.heartbeat(full, 0);
     workers.releaseEarly('w1', 'j', 500);
     return workers;
   };
 
-  it('does not get it back by a heartbeat that still counts it', () => {
-    const workers = left();
+  it('does not occupy it again through a heartbeat that still counts it', () => {
+    const workers = releasedEarly();
 
     workers.heartbeat(full, 499);
 
     expect(workers.freeSlots('w1')).toBe(1);
   });
 
-  it('counts again when another has taken the slot', () => {
-    const workers = left();
+  it('counts again when another job occupies the slot', () => {
+    const workers = releasedEarly();
 
     workers.adjustActive('w1', 1);
     workers.heartbeat({ ...full, active_jobs: 2, max_parallel_jobs: 3 }, 1);
@@ -60,8 +60,8 @@ describe('a job that leaves its slot to another', () => {
     expect(workers.endEarlyRelease('w1', 'j')).toBe(false);
   });
 
-  it('counts again when its time is over, or nobody leaves any more', () => {
-    const [late, ended] = [left(), left()];
+  it('counts again after its grace period, or when its worker has ended it', () => {
+    const [late, ended] = [releasedEarly(), releasedEarly()];
 
     expect([
       ended.endEarlyRelease('w1', 'other'),

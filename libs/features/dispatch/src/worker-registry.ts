@@ -5,8 +5,8 @@ import type { WorkerRecord } from '@svc/store';
 import { type Absence, AbsentJobs, isComplete } from './absent-jobs';
 
 interface WorkerEntry {
-  picture: WorkerRecord;
-  /** Jobs it holds: its last heartbeat's number, moved by every dispatch and result since. */
+  record: WorkerRecord;
+  /** Jobs it runs: the count of its last heartbeat, adjusted by each dispatch and result since. */
   active: number;
   announcedAtMs: number;
   lastSeenMs: number;
@@ -14,11 +14,11 @@ interface WorkerEntry {
   comparedAtMs: number;
   /** Boot ids of its processes, oldest first. */
   boots: readonly string[];
-  /** Boot id of a process that announced that it drains: it finishes its jobs even beside its successor. */
+  /** Boot id of a draining process, which finishes its jobs although its successor runs already. */
   drainingBoot?: string | undefined;
-  /** Whether it names the dispatch in its reports, as Redis had it at that time for that process. */
+  /** Whether its reports have dispatch ids: the record in Redis for this process, as of `atMs`. */
   echo?: { isKnown: boolean; boot: string; atMs: number } | undefined;
-  /** A progress report of it named the dispatch, since this scheduler started. */
+  /** It has sent a progress report with a dispatch id since this scheduler started. */
   namesInProgress?: boolean | undefined;
 }
 
@@ -29,29 +29,29 @@ interface Announcement {
   atMs: number;
 }
 
-/** Of one worker: more than ever overlap. */
+/** Per worker; more processes than ever run concurrently. */
 const MAX_BOOTS = 8;
 const COMPARE_INTERVAL_MS = 1_000;
-/** So that a few lost heartbeats do not let the record expire. */
+/** The record survives the loss of a few heartbeats. */
 const ECHO_RENEWALS_PER_TTL = 3;
 
 export interface RegistryTimes {
-  /** A worker is gone this long after its last heartbeat. */
+  /** Time after its last heartbeat at which a worker expires. */
   ttlMs: number;
-  /** It counts as ready this long after its last handshake. */
+  /** Time after its last handshake for which it counts as ready. */
   readinessTtlMs: number;
 }
 
 export interface HeartbeatOutcome {
   kind: 'new' | 'known';
-  /** It has more room than before. */
+  /** It has more free slots than before. */
   freed: boolean;
-  /** Another process of this worker was last heard then, and this is the first heartbeat of its successor. */
+  /** Last heartbeat of the previous process; set on the first heartbeat of its successor. */
   replacedAtMs?: number;
 }
 
 /**
- * Why a heartbeat counts for nothing, whatever the license says; undefined when it counts.
+ * Reason a heartbeat is ignored regardless of the license, or undefined.
  * See docs/reference/worker-protocol.md#heartbeat.
  */
 export function findHeartbeatRefusal(senderId: string, { worker_id: id }: Heartbeat): string | undefined {
@@ -60,26 +60,26 @@ export function findHeartbeatRefusal(senderId: string, { worker_id: id }: Heartb
 }
 
 /**
- * Live workers as this scheduler hears them. Every replica keeps its own from the same broadcast; Redis guards the slots,
- * so a picture that is a little behind can only make a job wait.
+ * Live workers, from the heartbeats this scheduler receives. Each replica builds its own registry from the same broadcast.
+ * Redis limits the slots, so a stale entry can only delay a job.
  */
 export class WorkerRegistry {
   private readonly workers = new Map<string, WorkerEntry>();
-  /** Handshakes that came before the first heartbeat. */
+  /** Last handshakes; one may arrive before the first heartbeat. */
   private readonly announced = new Map<string, Announcement>();
   private readonly absent = new AbsentJobs();
-  /** Jobs whose slot was given to another while their worker still ends them, by worker; until when, unix ms. */
+  /** Jobs that are being stopped and whose slot is already free, by worker, with the end of that grace period, unix ms. */
   private readonly releasedEarly = new Map<string, Map<string, number>>();
   private connectedSinceMs = 0;
 
   constructor(private readonly times: RegistryTimes) {}
 
-  /** The bus is (again) connected: silence before this says nothing about workers. */
+  /** Restarts the TTL of all workers: heartbeats may have been lost before the bus was connected. */
   busConnected(nowMs: number): void {
     this.connectedSinceMs = nowMs;
   }
 
-  /** The bus is away: until it is back, silence says nothing about workers, however long it lasts. */
+  /** Suspends expiry: no worker expires while the bus is disconnected. */
   busDisconnected(): void {
     this.connectedSinceMs = Infinity;
   }
@@ -87,15 +87,15 @@ export class WorkerRegistry {
   heartbeat(beat: Heartbeat, nowMs: number): HeartbeatOutcome {
     const before = this.workers.get(beat.worker_id);
     const announced = this.announced.get(beat.worker_id);
-    const picture = toWorkerRecord(beat, announced, nowMs);
-    const had = before ? room(before) : 0;
-    picture.reports_jobs =
-      before?.picture.reports_jobs === true || announced?.reportsJobs === true || beat.active_jobs > 0;
+    const record = toWorkerRecord(beat, announced, nowMs);
+    const hadSlots = before ? countFreeSlots(before) : 0;
+    record.reports_jobs =
+      before?.record.reports_jobs === true || announced?.reportsJobs === true || beat.active_jobs > 0;
     const boot = beat.labels[bootIdLabel];
     const boots = before?.boots ?? [];
     const isNewBoot = boot !== undefined && !boots.includes(boot);
     const after: WorkerEntry = {
-      picture,
+      record,
       boots: isNewBoot ? [...boots, boot].slice(-MAX_BOOTS) : boots,
       drainingBoot: before?.drainingBoot,
       active: Math.max(0, beat.active_jobs - this.countReleasedEarly(beat.worker_id, nowMs)),
@@ -106,12 +106,12 @@ export class WorkerRegistry {
       namesInProgress: before?.namesInProgress,
     };
     this.workers.set(beat.worker_id, after);
-    // Routing passed over a silent worker, so its return has to start dispatching again.
+    // Routing skipped a silent worker, so its return must trigger dispatching again.
     const isKnown = before !== undefined && !this.isSilent(before, nowMs);
     const wasReplaced = isNewBoot && boots.length > 0 && before?.drainingBoot !== boots.at(-1);
     return {
       kind: isKnown ? 'known' : 'new',
-      freed: room(after) > had,
+      freed: countFreeSlots(after) > hadSlots,
       ...(before && wasReplaced && { replacedAtMs: before.lastSeenMs }),
     };
   }
@@ -128,67 +128,67 @@ export class WorkerRegistry {
     const known = this.workers.get(shake.component_id);
     if (!known) return;
     known.announcedAtMs = nowMs;
-    known.picture.ready_topics = state.topics;
-    known.picture.draining = state.draining;
+    known.record.ready_topics = state.topics;
+    known.record.draining = state.draining;
     if (state.draining) known.drainingBoot = known.boots.at(-1);
   }
 
-  /** Its heartbeats are known to count the jobs it runs: those of a worker that never counts say nothing about them. */
+  /** Whether its heartbeats count running jobs; those of other workers are no evidence of lost jobs. */
   reportsJobs(id: string): boolean {
-    return this.workers.get(id)?.picture.reports_jobs === true;
+    return this.workers.get(id)?.record.reports_jobs === true;
   }
 
-  /** Whether this heartbeat is to be compared with what is recorded: bounds what frequent heartbeats cost in Redis. */
+  /** Whether to compare this heartbeat with the recorded jobs; bounds the Redis reads caused by frequent heartbeats. */
   startComparison(id: string, nowMs: number): boolean {
     const known = this.workers.get(id);
-    if (!known?.picture.reports_jobs || nowMs - known.comparedAtMs < COMPARE_INTERVAL_MS) return false;
+    if (!known?.record.reports_jobs || nowMs - known.comparedAtMs < COMPARE_INTERVAL_MS) return false;
     known.comparedAtMs = nowMs;
     return true;
   }
 
-  /** Whether the record of this worker's echoes in Redis is due to be renewed and read. */
+  /** Whether the echo record of this worker in Redis is due for renewal. */
   isEchoDue(id: string, boot: string, nowMs: number): boolean {
     const echo = this.workers.get(id)?.echo;
     return echo?.boot !== boot || nowMs - echo.atMs >= this.times.ttlMs / ECHO_RENEWALS_PER_TTL;
   }
 
-  /** What Redis said of a worker's echoes after the heartbeat of a process. */
+  /** Caches the echo record that Redis returned for a process. */
   setEcho(id: string, isKnown: boolean, boot: string, nowMs: number): void {
     const known = this.workers.get(id);
     if (known) known.echo = { isKnown, boot, atMs: nowMs };
   }
 
-  /** A worker that names the dispatch in its reports, as far as this scheduler knows. */
+  /** Whether the worker is known to this scheduler to send dispatch ids in its reports. */
   isEchoKnown(id: string): boolean {
     return this.workers.get(id)?.echo?.isKnown === true;
   }
 
-  /** A progress report of the worker counted and named its dispatch. */
+  /** A valid progress report of the worker had a dispatch id. */
   setNamesInProgress(id: string): void {
     const known = this.workers.get(id);
     if (known) known.namesInProgress = true;
   }
 
-  /** Whether the worker names the dispatch in progress reports: its heartbeats say so, or one report did. */
+  /** Whether the worker sends dispatch ids in progress reports: announced in its heartbeats, or seen in a report. */
   namesInProgress(id: string): boolean {
     const known = this.workers.get(id);
-    return known?.namesInProgress === true || known?.picture.labels[dispatchEchoLabel] === 'true';
+    return known?.namesInProgress === true || known?.record.labels[dispatchEchoLabel] === 'true';
   }
 
-  /** Boot ids of a worker's processes, '' for one that sends none. */
+  /** Boot ids of a worker's processes, '' for one without. */
   processes(id: string): string[] {
     const known = this.workers.get(id);
-    const hasBoot = known?.picture.labels[bootIdLabel] !== undefined;
+    const hasBoot = known?.record.labels[bootIdLabel] !== undefined;
     return [...(known?.boots ?? []), ...(hasBoot ? [] : [''])];
   }
 
-  /** @param unlisted ids of jobs recorded with a worker that this heartbeat of it does not list */
+  /** @param unlisted ids of jobs recorded with the worker that its heartbeat does not list */
   absence(beat: Heartbeat, unlisted: readonly string[], { replacedAtMs }: HeartbeatOutcome, nowMs: number): Absence {
     const isEvidence = this.reportsJobs(beat.worker_id) && isComplete(beat);
     return { sinceMs: this.absent.note(beat.worker_id, isEvidence ? unlisted : [], nowMs), replacedAtMs };
   }
 
-  /** Workers that went silent while we could hear. */
+  /** Workers without a heartbeat for the TTL while the bus was connected. */
   silent(nowMs: number): string[] {
     return [...this.workers].flatMap(([id, known]) => (this.isSilent(known, nowMs) ? [id] : []));
   }
@@ -197,7 +197,7 @@ export class WorkerRegistry {
     return nowMs - Math.max(lastSeenMs, this.connectedSinceMs) > this.times.ttlMs;
   }
 
-  /** Removes workers that went silent while we could hear; returns their ids. */
+  /** Removes silent workers and returns their ids. */
   expire(nowMs: number): string[] {
     const gone = this.silent(nowMs);
     for (const id of gone) {
@@ -209,22 +209,21 @@ export class WorkerRegistry {
     return gone;
   }
 
-  /** The bus is connected now. */
   isBusConnected(): boolean {
     return this.connectedSinceMs > 0 && this.connectedSinceMs !== Infinity;
   }
 
-  /** How long a silence has to last to mean something. */
+  /** Time without a heartbeat after which a worker is silent. */
   get ttlMs(): number {
     return this.times.ttlMs;
   }
 
-  /** Long enough connected that a worker we never heard of is not there. */
+  /** Connected for longer than the TTL, so a worker that is not in the registry is not live. */
   isConnectedPastTtl(nowMs: number): boolean {
     return this.connectedSinceMs > 0 && nowMs - this.connectedSinceMs > this.times.ttlMs;
   }
 
-  /** What workers said since then has had the time to reach us: we could hear all along, or can again for long enough. */
+  /** Whether everything that workers published since then has had time to arrive. */
   hasReceivedAllSince(sinceMs: number, nowMs: number): boolean {
     return this.connectedSinceMs <= sinceMs || nowMs - this.connectedSinceMs > this.times.ttlMs;
   }
@@ -233,18 +232,18 @@ export class WorkerRegistry {
     return this.workers.has(id);
   }
 
-  /** A dispatch (+1) or an end (-1) since the last heartbeat. */
+  /** Adjusts the count of the last heartbeat for a dispatch (+1) or an end (-1). */
   adjustActive(id: string, by: 1 | -1): void {
     const known = this.workers.get(id);
     if (known) known.active = Math.max(0, known.active + by);
-    // The slot that was left is taken again: from now on heartbeats are right to count both.
+    // The freed slot is in use again, so heartbeats that count both jobs are correct from here on.
     const [taken] = by === 1 ? (this.releasedEarly.get(id)?.keys() ?? []) : [];
     if (taken !== undefined) this.endEarlyRelease(id, taken);
   }
 
   /**
-   * A job that must leave its slot to another at once, though its worker has time to end it: until something is given out
-   * to the worker, heartbeats that still count the job do not take the slot back.
+   * Frees the slot of a job that is being stopped, before its worker has ended it. Heartbeats that still count the job do
+   * not occupy the slot again until the next dispatch to this worker.
    */
   releaseEarly(workerId: string, jobId: string, untilMs: number): void {
     const jobs = this.releasedEarly.get(workerId) ?? new Map<string, number>();
@@ -252,7 +251,7 @@ export class WorkerRegistry {
     this.adjustActive(workerId, -1);
   }
 
-  /** The worker has ended such a job. @returns whether it was one */
+  /** The worker has ended the job. @returns whether its slot had been freed early */
   endEarlyRelease(workerId: string, jobId: string): boolean {
     return this.releasedEarly.get(workerId)?.delete(jobId) ?? false;
   }
@@ -264,23 +263,23 @@ export class WorkerRegistry {
     return jobs?.size ?? 0;
   }
 
-  /** Redis knows better: all slots of the worker are taken. */
+  /** Redis reports that all slots of the worker are in use. */
   markFull(id: string): void {
     const known = this.workers.get(id);
-    if (known) known.active = Math.max(known.active, known.picture.max_parallel_jobs);
+    if (known) known.active = Math.max(known.active, known.record.max_parallel_jobs);
   }
 
-  /** Free slots; a worker that did not say how many it has offers a fixed handful. */
+  /** Free slots; a fixed number for a worker that does not announce its capacity. */
   freeSlots(id: string): number {
     const known = this.workers.get(id);
-    return known && !known.picture.draining ? room(known) : 0;
+    return known && !known.record.draining ? countFreeSlots(known) : 0;
   }
 
   /**
-   * Workers that are live at this moment, whether or not silent ones have been removed yet.
+   * Workers that are live now; silent ones are excluded even if they have not been removed yet.
    * See docs/reference/routing.md#selection.
    *
-   * @param alsoId included although it is silent
+   * @param alsoId worker to include even if it is silent
    */
   routable(nowMs: number, alsoId?: string): RoutableWorker[] {
     return [...this.workers].flatMap(([id, known]) =>
@@ -288,53 +287,53 @@ export class WorkerRegistry {
     );
   }
 
-  /** The same for one worker. */
+  /** A worker, if it is live. */
   findRoutable(id: string, nowMs: number): RoutableWorker | undefined {
     const known = this.workers.get(id);
     return known && !this.isSilent(known, nowMs) ? this.toRoutable(known, nowMs) : undefined;
   }
 
   records(): WorkerRecord[] {
-    return [...this.workers.values()].map(({ picture, active }) => ({ ...picture, active_jobs: active }));
+    return [...this.workers.values()].map(({ record, active }) => ({ ...record, active_jobs: active }));
   }
 
-  /** Starts from the shared picture, so that a scheduler that comes up need not wait for every heartbeat. */
-  warm(pictures: readonly WorkerRecord[], nowMs: number): void {
-    for (const picture of pictures) {
-      if (nowMs - picture.last_heartbeat_ms > this.times.ttlMs || this.workers.has(picture.worker_id)) continue;
-      const { active_jobs, last_heartbeat_ms } = picture;
-      this.workers.set(picture.worker_id, {
-        picture,
+  /** Starts from the shared snapshot, so that a restarted scheduler need not wait for every heartbeat. */
+  warm(records: readonly WorkerRecord[], nowMs: number): void {
+    for (const record of records) {
+      if (nowMs - record.last_heartbeat_ms > this.times.ttlMs || this.workers.has(record.worker_id)) continue;
+      const { active_jobs, last_heartbeat_ms } = record;
+      this.workers.set(record.worker_id, {
+        record,
         active: active_jobs,
         announcedAtMs: last_heartbeat_ms,
         lastSeenMs: last_heartbeat_ms,
         comparedAtMs: 0,
-        boots: [picture.labels[bootIdLabel] ?? []].flat(),
+        boots: [record.labels[bootIdLabel] ?? []].flat(),
       });
     }
   }
 
-  private toRoutable({ picture, active, announcedAtMs }: WorkerEntry, nowMs: number): RoutableWorker {
+  private toRoutable({ record, active, announcedAtMs }: WorkerEntry, nowMs: number): RoutableWorker {
     return {
-      id: picture.worker_id,
-      pool: picture.pool,
+      id: record.worker_id,
+      pool: record.pool,
       active,
-      maxParallel: picture.max_parallel_jobs,
-      cpuLoad: picture.cpu_load,
-      gpuLoad: picture.gpu_utilization,
-      memoryLoad: picture.memory_load,
-      capabilities: picture.capabilities,
-      labels: picture.labels,
-      readyTopics: picture.ready_topics,
+      maxParallel: record.max_parallel_jobs,
+      cpuLoad: record.cpu_load,
+      gpuLoad: record.gpu_utilization,
+      memoryLoad: record.memory_load,
+      capabilities: record.capabilities,
+      labels: record.labels,
+      readyTopics: record.ready_topics,
       announced: nowMs - announcedAtMs <= this.times.readinessTtlMs,
-      draining: picture.draining,
+      draining: record.draining,
     };
   }
 }
 
 const DEFAULT_SLOTS = 16;
-const room = ({ picture, active }: WorkerEntry): number =>
-  picture.max_parallel_jobs > 0 ? Math.max(0, picture.max_parallel_jobs - active) : DEFAULT_SLOTS;
+const countFreeSlots = ({ record, active }: WorkerEntry): number =>
+  record.max_parallel_jobs > 0 ? Math.max(0, record.max_parallel_jobs - active) : DEFAULT_SLOTS;
 
 const toWorkerRecord = (beat: Heartbeat, announced: Announcement | undefined, nowMs: number): WorkerRecord => ({
   worker_id: beat.worker_id,
@@ -354,5 +353,5 @@ const toWorkerRecord = (beat: Heartbeat, announced: Announcement | undefined, no
   draining: announced?.draining ?? false,
 });
 
-// A worker that sends NaN or a negative load must not upset the order of the others.
+// A worker that reports NaN or a negative load must not distort the ranking of the others.
 const percent = (value: number): number => (Number.isFinite(value) ? Math.min(100, Math.max(0, value)) : 0);

@@ -19,24 +19,25 @@ export async function handleHeartbeat(deps: SchedulingDeps, senderId: string, be
     deps.events.workerRefused(beat.worker_id, refusal);
     return;
   }
-  // What is known already is never turned away: it may hold jobs.
-  const most = registry.has(beat.worker_id) ? 0 : license().maxWorkers;
-  if (!(await store.workers.addLiveWorker(beat.worker_id, nowMs, most))) {
-    deps.events.workerRefused(beat.worker_id, `the license allows ${most} workers`);
+  // A known worker is never refused: it may be running jobs.
+  const maxWorkers = registry.has(beat.worker_id) ? 0 : license().maxWorkers;
+  if (!(await store.workers.addLiveWorker(beat.worker_id, nowMs, maxWorkers))) {
+    deps.events.workerRefused(beat.worker_id, `the license allows ${maxWorkers} workers`);
     return;
   }
-  const heard = registry.heartbeat(beat, nowMs);
-  // Before the worker can be given a job whose result could be forged.
+  const outcome = registry.heartbeat(beat, nowMs);
+  // Must precede the next dispatch to this worker, whose result could otherwise be forged.
   await keepEcho(deps, beat);
-  if (heard.kind === 'new') deps.wakeNew(beat.worker_id);
-  else if (heard.freed) deps.wake(beat.worker_id);
+  if (outcome.kind === 'new') deps.wakeNew(beat.worker_id);
+  else if (outcome.freed) deps.wake(beat.worker_id);
   await cancelEnded(deps, beat);
-  await releaseLostJobs(deps, beat, heard);
+  await releaseLostJobs(deps, beat, outcome);
 }
 
 /**
- * A worker that still runs a job which has ended did not hear the cancel: it was away. It is told again, with each
- * heartbeat until it stops. Jobs that another worker holds now are left alone, since a cancel goes to all.
+ * Repeats the cancel for ended jobs that a worker still lists, on each heartbeat until it stops them: the first cancel may
+ * have been lost while the worker was disconnected. Jobs now assigned to another worker are skipped, because a cancel is
+ * broadcast to all workers.
  */
 async function cancelEnded(deps: SchedulingDeps, { worker_id: worker, running_jobs: ids }: Heartbeat): Promise<void> {
   if (ids.length === 0) return;
@@ -56,7 +57,7 @@ async function cancelEnded(deps: SchedulingDeps, { worker_id: worker, running_jo
 }
 
 const MAX_LISTED = 256;
-/** A job that ended just now was listed before its worker knew. */
+/** A heartbeat may list a job that ended just before it was sent. */
 const CANCEL_GRACE_US = 2_000_000;
 
 export function handleHandshake(deps: SchedulingDeps, senderId: string, shake: Handshake): void {
@@ -65,8 +66,8 @@ export function handleHandshake(deps: SchedulingDeps, senderId: string, shake: H
 }
 
 /**
- * Keeps the last progress with the job; its arrival renews the running time. Only the assigned worker's counts, and only
- * for the current dispatch when it names one, as it must where its worker is known to.
+ * Stores the last progress of a job, which renews its running time. Progress counts only from the assigned worker and for
+ * the current dispatch; a worker known to send dispatch ids must include one.
  */
 export async function handleProgress(deps: SchedulingDeps, senderId: string, progress: JobProgress): Promise<void> {
   const { dispatch_id: dispatchId = '', assigned_worker_id: assigned = '' } = progress.dispatch ?? {};
@@ -86,12 +87,12 @@ export async function handleProgress(deps: SchedulingDeps, senderId: string, pro
   await learnEcho(deps, senderId, progress.dispatch);
 }
 
-/** Gives back what silent workers held: each job is tried again, or ends, as after a retryable failure. */
+/** Releases the jobs of silent workers: each is retried or failed, as after a retryable failure. */
 export async function sweepSilentWorkers(deps: SchedulingDeps): Promise<void> {
   const { registry, clock } = deps;
   if (registry.silent(clock.nowMs()).length === 0) return;
-  // A bus that hangs keeps its connections, and a process that was stopped has not read yet what came meanwhile: an answer
-  // from the bus now comes after whatever the workers said before.
+  // A hung bus keeps its connections, and a suspended process has unread messages. A reply from the bus now arrives after
+  // every heartbeat sent before it.
   if (!(await deps.busAnswers())) {
     registry.busConnected(clock.nowMs());
     return;
@@ -99,7 +100,7 @@ export async function sweepSilentWorkers(deps: SchedulingDeps): Promise<void> {
   for (const workerId of registry.expire(clock.nowMs())) await releaseLostWorker(deps, workerId);
 }
 
-/** Safe to run twice and by several replicas: each job moves once, guarded by its holder. */
+/** Safe to repeat and to run on several replicas: each job moves once, guarded by its worker. */
 export async function releaseLostWorker(deps: SchedulingDeps, workerId: string): Promise<void> {
   const ids = await deps.store.workers.inFlight(workerId);
   await deps.store.workers.removeLiveWorker(workerId);
@@ -109,7 +110,7 @@ export async function releaseLostWorker(deps: SchedulingDeps, workerId: string):
   }
 }
 
-/** The shared picture that the gateway and restarting schedulers read. */
+/** Builds the shared snapshot that the gateway and restarted schedulers read. */
 export function buildWorkerSnapshot(deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'>): WorkerSnapshot {
   const workers = deps.registry.records();
   const pools: WorkerSnapshot['pools'] = {};
