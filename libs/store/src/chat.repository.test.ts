@@ -14,7 +14,7 @@ describe('a conversation', () => {
     expect(await use.store.chat.page('run:1', 10)).toEqual({ items: [], next: null });
   });
 
-  it('is read newest first, page by page, and each message once', async () => {
+  it('is paginated newest first, and lists each message once', async () => {
     await say(...upTo(5));
 
     const first = await use.store.chat.page('run:1', 2);
@@ -35,7 +35,7 @@ describe('a conversation', () => {
     expect(items.at(-1)?.position).toBe(2);
   });
 
-  it('does not show a message again when others come and drop out between two pages', async () => {
+  it('does not repeat a message when others are added and dropped between two pages', async () => {
     await say(...upTo(1_000));
     const first = await use.store.chat.page('run:1', 10);
 
@@ -52,7 +52,7 @@ describe('a conversation', () => {
     expect([...positions].sort((a, b) => a - b)).toEqual(upTo(30));
   });
 
-  it('shows lines that a worker wrote as they are', async () => {
+  it('returns lines written by a worker unchanged', async () => {
     await use.redis.rpush(keys.messages('run:1'), 'no JSON');
 
     expect(await use.store.chat.page('run:1', 10)).toEqual({ items: [{ position: 0, text: 'no JSON' }], next: null });

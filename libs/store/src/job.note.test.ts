@@ -24,11 +24,11 @@ describe('a note', () => {
     expect(await postedEvents()).toHaveLength(1);
   });
 
-  it('that is too late notifies no run', async () => {
+  it('that is stale notifies no run', async () => {
     await use.store.jobs.move('*', 'r1:ask@1', 'cancel');
 
     expect(await noted('r1:ask@1', {}, { progress_message: 'late' })).toBe(false);
-    expect(await noted('nobody', {}, { progress_message: 'late' })).toBe(false);
+    expect(await noted('missing', {}, { progress_message: 'late' })).toBe(false);
     expect(await postedEvents()).toEqual([]);
   });
 

@@ -124,7 +124,7 @@ describe('accepting', () => {
     expect(await use.store.jobs.activeCount('acme')).toBe(1);
   });
 
-  it('answers conflict when the key was used for something else', async () => {
+  it('returns conflict when the key was used for another request', async () => {
     await use.store.jobs.accept(request('a', 'one'));
 
     expect(await use.store.jobs.accept(request('b', 'two'))).toEqual({ kind: 'conflict' });
@@ -162,7 +162,7 @@ describe('accepting', () => {
 });
 
 describe('waiting and claiming', () => {
-  it('gives a worker no more jobs than slots, and no job overtakes a waiting one', async () => {
+  it('dispatches no more jobs than slots, and no job overtakes a waiting one', async () => {
     for (const id of ['a', 'b', 'c']) await use.accept(id);
 
     expect(await use.store.jobs.admit('a', admission({ worker: worker() }))).toEqual({
@@ -247,7 +247,7 @@ describe('waiting and claiming', () => {
 });
 
 describe('ids', () => {
-  it('that are words of BullMQ or end like another key are jobs like any other', async () => {
+  it('that are BullMQ keywords or end like another key are accepted', async () => {
     for (const id of ['failed', 'wait', 'meta', 'x', 'x:events', 'run:step@1']) {
       await use.accept(id);
       await wait(id, 2);
@@ -269,7 +269,7 @@ describe('ids', () => {
 });
 
 describe('the key table', () => {
-  it('names every key that all of this leaves in Redis', async () => {
+  it('declares every key in Redis after these tests', async () => {
     await use.accept('a');
     await use.store.jobs.admit('a', admission({ worker: worker() }));
     await use.accept('b');

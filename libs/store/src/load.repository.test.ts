@@ -1,20 +1,20 @@
 import { useStore } from './store.testing';
 
-describe('counting what Redis holds', () => {
+describe('the load of Redis', () => {
   const use = useStore();
   const read = (tenants: string[], sized = false) => use.store.load.read({ tenants, cursor: '0', sized });
 
-  it('open jobs by tenant, the tenants there are, and the memory they take', async () => {
+  it('counts open jobs by tenant, the tenants, and the used memory', async () => {
     for (const id of ['a', 'b', 'c']) await use.accept(id);
     await use.accept('d', { tenant: 'globex' });
     await use.store.jobs.move('*', 'b', 'cancel');
 
-    const { tenants, met, memory, cursor } = await read(['acme', 'globex', 'nobody']);
+    const { tenants, met, memory, cursor } = await read(['acme', 'globex', 'unused']);
 
     expect(tenants).toEqual([
       { tenant: 'acme', jobs: 2, bytes: 0 },
       { tenant: 'globex', jobs: 1, bytes: 0 },
-      { tenant: 'nobody', jobs: 0, bytes: 0 },
+      { tenant: 'unused', jobs: 0, bytes: 0 },
     ]);
     expect([...met].sort()).toEqual(['acme', 'globex']);
     expect(cursor).toBe('0');
@@ -22,7 +22,7 @@ describe('counting what Redis holds', () => {
     expect(memory.maxBytes).toBe(0);
   });
 
-  it('the bytes of a tenant’s jobs, from some of them', async () => {
+  it('estimates the bytes of a tenant’s jobs from a sample', async () => {
     for (let i = 0; i < 10; i++) await use.accept(`j${i}`);
     const size = (await use.redis.strlen('ctx:j0')) + (await use.redis.hstrlen('{s0}:job:j0', 'request'));
 
@@ -31,7 +31,7 @@ describe('counting what Redis holds', () => {
     expect(tenants).toEqual([{ tenant: 'acme', jobs: 10, bytes: size * 10 }]);
   });
 
-  it('walks along many tenants a part at a time, and comes to all of them', async () => {
+  it('covers many tenants in bounded batches', async () => {
     const names = Array.from({ length: 600 }, (_, i) => `tenant-${i}`);
     await use.redis.sadd('{s0}:tenants', ...names);
     const met = new Set<string>();

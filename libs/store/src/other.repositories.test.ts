@@ -13,7 +13,7 @@ async function dead(id: string, tenant = 'acme'): Promise<void> {
 }
 
 describe('dead letters', () => {
-  it('are paged newest first, tenants apart, and each is shown once', async () => {
+  it('are paginated newest first per tenant, each listed once', async () => {
     for (const id of ['a', 'b', 'c', 'd', 'e']) await dead(id);
     await dead('x', 'other');
 
@@ -41,7 +41,7 @@ describe('dead letters', () => {
     expect(rest.more).toBeUndefined();
   });
 
-  it('leave Bull Board together with their entry, and may be removed twice', async () => {
+  it('are removed from Bull Board with their entry; removal is idempotent', async () => {
     await dead('a');
     expect(await use.redis.zcard(keys.queue('dead-letters', 'failed'))).toBe(1);
 
@@ -53,7 +53,7 @@ describe('dead letters', () => {
     expect(await use.redis.zcard(keys.deadLetters('acme'))).toBe(0);
   });
 
-  it('are trimmed by age and by number, the oldest first', async () => {
+  it('are trimmed by age and by number, oldest first', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await dead(id);
     const oldest = Number(await use.redis.zscore(keys.deadLetters('acme'), 'a'));
 
@@ -67,7 +67,7 @@ describe('dead letters', () => {
 describe('a lease', () => {
   const lease = (owner: string, ttlMs = 60_000) => use.store.lease('svc:replayer:pending', owner, ttlMs);
 
-  it('is held by one of many, renewed by that one, and free for others afterwards', async () => {
+  it('is held and renewed by one of many, and available to others after its release', async () => {
     const held = await Promise.all(['a', 'b', 'c'].map((owner) => lease(owner).hold()));
     const [winner = ''] = ['a', 'b', 'c'].filter((_, i) => held[i]);
 
@@ -79,7 +79,7 @@ describe('a lease', () => {
     expect(await lease('stranger').hold()).toBe(true);
   });
 
-  it('is renewed by its owner, and is not taken by renewing it', async () => {
+  it('is renewed only by its owner, and never acquired by renewal', async () => {
     expect(await lease('a').renew()).toBe(false);
     await lease('a', 1_000).hold();
 
@@ -96,7 +96,7 @@ describe('a lease', () => {
 });
 
 describe('bodies behind pointers', () => {
-  it('are read up to a limit, with their whole size', async () => {
+  it('are read up to a limit, with their full size', async () => {
     await use.redis.set('res:j', Buffer.from([0, 255, 1, 2]));
 
     const found = await use.store.data.read('redis://res:j', 2);
@@ -176,7 +176,7 @@ describe('config documents', () => {
     expect(await use.store.config.earlier('system', 'x', 21)).toBeNull();
   });
 
-  it('keep fewer when they are very large, and the one before always', async () => {
+  it('keep fewer when they are very large, but always the previous one', async () => {
     await revisions(['', '', '', '', 'x'.repeat(9_000_000)]);
     expect(await kept()).toEqual([5, 4, 3]);
 
@@ -185,7 +185,7 @@ describe('config documents', () => {
     expect(await kept()).toEqual([3, 2]);
   });
 
-  it('keep what was there before revisions were kept', async () => {
+  it('keep a document written before revisions were stored', async () => {
     const document = { scope: 'system', scope_id: 'x', data: { a: 1 }, revision: 3, updated_at: '', meta: {} };
     await use.redis.set('cfg:system:x', JSON.stringify(document));
 
@@ -194,7 +194,7 @@ describe('config documents', () => {
     expect(await kept()).toEqual([4, 3]);
   });
 
-  it('are counted for the tenant that wrote them, once each, and not those of its org', async () => {
+  it('are counted once for the tenant that wrote them, without those of its org', async () => {
     const write = (scope: string, scope_id: string, meta: Record<string, string>, revision = 1) =>
       use.store.config.replace({ scope, scope_id, data: {}, revision, updated_at: '', meta }, revision - 1);
     await write('team', 'a', { tenant: 'acme' });
@@ -209,7 +209,7 @@ describe('config documents', () => {
 });
 
 describe('open jobs', () => {
-  it('are listed between two times, oldest first, so that a reader can go on where it stopped', async () => {
+  it('are listed between two times, oldest first, so that a reader can resume', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await use.accept(id);
     await use.store.jobs.move('*', 'b', 'cancel');
 

@@ -23,11 +23,11 @@ const ids = async () => (await use.store.policy.snapshots()).map(({ id }) => id)
 const keep = (nowUs: number, taken: string[], held: string[] = []) =>
   use.store.policy.keep({ nowUs, taken: taken.map(snapshot), held });
 
-describe('writing the document of policies', () => {
+describe('writing the policy document', () => {
   const write = (revision: number, read: number, taken: string[] = []) =>
     use.store.policy.replace(document(revision, { a: {} }), read, { nowUs: revision, taken: taken.map(snapshot) });
 
-  it('goes with its snapshots, or neither is written', async () => {
+  it('writes the document with its snapshots, or neither', async () => {
     expect(await write(1, 0, ['before', 'after'])).toBe(true);
     expect(await write(2, 0, ['late'])).toBe(false);
 
@@ -41,7 +41,7 @@ describe('writing the document of policies', () => {
     expect(await use.store.policy.snapshot('late')).toBeUndefined();
   });
 
-  it('of many at once that read the same, one is written', async () => {
+  it('succeeds for one of many concurrent writers of the same revision', async () => {
     const written = await Promise.all(Array.from({ length: 20 }, (_, i) => write(1, 0, [`s${i}`])));
 
     expect(written.filter(Boolean)).toHaveLength(1);
@@ -49,8 +49,8 @@ describe('writing the document of policies', () => {
   });
 });
 
-describe('snapshots of policies', () => {
-  it('the newest ten stay, and nothing is left of the others', async () => {
+describe('policy snapshots', () => {
+  it('are limited to the newest ten; the others leave no keys', async () => {
     for (let i = 0; i < 12; i++) await keep(i, [`s${i}`]);
 
     expect(await ids()).toEqual(['s11', 's10', 's9', 's8', 's7', 's6', 's5', 's4', 's3', 's2']);
@@ -59,9 +59,9 @@ describe('snapshots of policies', () => {
     expect(await Promise.all(sizes)).toEqual([10, 10]);
   });
 
-  it('one that is held stays for a day beside them', async () => {
+  it('are kept for a day beyond the limit if held', async () => {
     await keep(0, ['old', 'older']);
-    await keep(1, ['back'], ['old', 'nobody']);
+    await keep(1, ['back'], ['old', 'unknown']);
     for (let i = 2; i < 14; i++) await keep(i, [`s${i}`]);
 
     expect((await ids()).slice(10)).toEqual(['old']);
@@ -73,14 +73,14 @@ describe('snapshots of policies', () => {
     expect(await use.store.policy.snapshot('old')).toBeUndefined();
   });
 
-  it('however many are held, a hundred stay', async () => {
+  it('are limited to a hundred, including held ones', async () => {
     for (let i = 0; i < 105; i++) await keep(i, [`s${i}`], [`s${i}`]);
 
     expect(await ids()).toHaveLength(100);
     expect(await ids()).not.toContain('s4');
   });
 
-  it('one of the same id is the same snapshot', async () => {
+  it('are identified by their id', async () => {
     await keep(1, ['a']);
     await keep(2, ['a', 'b']);
 
@@ -96,10 +96,10 @@ describe('the policy audit', () => {
     const entries = await use.store.policy.audit('acme');
     expect([entries.length, entries[0], entries.at(-1)]).toEqual([500, '502', '3']);
     expect(await use.store.policy.audit('globex')).toEqual(['other']);
-    expect(await use.store.policy.audit('nobody')).toEqual([]);
+    expect(await use.store.policy.audit('unknown')).toEqual([]);
   });
 
-  it('keeps calls apart from changes, the newest 500 of them', async () => {
+  it('stores calls separately from changes, the newest 500 of them', async () => {
     await use.store.policy.recordAudit('acme', 'change');
     for (let i = 0; i < 503; i++) await use.store.policy.recordCall('acme', `${i}`);
 

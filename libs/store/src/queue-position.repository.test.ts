@@ -27,7 +27,7 @@ const admit = (id: string, over: { level?: number; worker?: string; licenseCap?:
   }); // prettier-ignore
 
 describe('the queue entry of a job', () => {
-  it('waits, with others before it or none, and the queue may be paused', async () => {
+  it('waits, with or without others ahead, possibly in a paused queue', async () => {
     await use.accept('first');
     await use.accept('second');
 
@@ -44,7 +44,7 @@ describe('the queue entry of a job', () => {
     expect((await standing('second')).entry).toMatchObject({ hasOthersBefore: true, isPaused: true, at: 'waiting' });
   });
 
-  it('is delayed until a time: the one that BullMQ keeps', async () => {
+  it('is delayed until the due time stored by BullMQ', async () => {
     await use.accept('a:b');
     await admit('a:b');
     const queue = openQueue(queues.jobWaiting, { url: use.redisUrl });
@@ -57,7 +57,7 @@ describe('the queue entry of a job', () => {
     expect(place.dueMs).toBe((entry?.timestamp ?? 0) + (entry?.delay ?? 0));
   });
 
-  it('may be taken, have failed, or be lost', async () => {
+  it('may be active, failed or lost', async () => {
     for (const id of ['taken', 'failed', 'lost']) await use.accept(id);
     const entryOf = async (id: string) => (await use.redis.hget(keys.job(id), 'entry')) ?? '';
     for (const id of ['taken', 'failed', 'lost']) {
@@ -72,8 +72,8 @@ describe('the queue entry of a job', () => {
   });
 });
 
-describe('the place in a lane', () => {
-  it('counts jobs of the same tenant, and of others says only that they are there', async () => {
+describe('the position in a lane', () => {
+  it('counts jobs of the same tenant, and only reports whether other tenants have any', async () => {
     await use.accept('own-critical');
     await use.accept('own-earlier');
     await use.accept('mine');
@@ -94,8 +94,8 @@ describe('the place in a lane', () => {
   });
 });
 
-describe('what is in flight', () => {
-  it('is counted by tenant, and for the license over all', async () => {
+describe('the count of in-flight jobs', () => {
+  it('is per tenant, and in total for the license', async () => {
     await use.accept('one');
     await use.accept('two', { tenant: 'globex' });
     await use.accept('mine');

@@ -6,7 +6,7 @@ import { useRuns } from './run.testing';
 const use = useRuns();
 const positionOfRun = (id: string) => use.store.queuePositions.ofRun(id);
 
-describe('the standing of a run', () => {
+describe('the queue position of a run', () => {
   it('is due while it has work, and asleep afterwards', async () => {
     await use.create('r:1');
 
@@ -18,7 +18,7 @@ describe('the standing of a run', () => {
     expect(await positionOfRun('r:1')).toEqual({ entry: 'asleep', isPaused: false, inbox: 0 });
   });
 
-  it('may be lost or have failed, in a queue that is paused', async () => {
+  it('may be lost or failed, in a paused queue', async () => {
     await use.create('lost');
     await use.create('failed');
     await use.redis.del(keys.queue('workflow-passes', 'run-lost-1'));

@@ -16,7 +16,7 @@ const loseEntry = async (entry: string) => {
   await use.redis.del(pass(entry));
 };
 
-/** Creates a run and takes it through its first pass: it sleeps, with nothing in its inbox, and nobody has its lock. */
+/** Creates a run and takes it through its first pass: it sleeps, with nothing in its inbox, and its lock is free. */
 const asleep = async (id: string, over: Partial<RunCreation> = {}) => {
   await use.begin(id, over);
   await use.save(id, 1, { processedEvents: 1 });
@@ -26,7 +26,7 @@ const asleep = async (id: string, over: Partial<RunCreation> = {}) => {
 const lock = (id: string) => use.redis.get(keys.runLock(id));
 
 describe('an event', () => {
-  it('is kept in order with the others, and of many at once one wakes the run', async () => {
+  it('is stored in order, and one of many concurrent events wakes the run', async () => {
     await asleep('r1');
 
     const outcomes = await many(30, (n) => runs().post('*', 'r1', nth(n)));
@@ -36,7 +36,7 @@ describe('an event', () => {
     expect(await use.passes()).toEqual(['run-r1-2']);
   });
 
-  it('adds no entry while the run is awake, and another once it slept again', async () => {
+  it('adds no entry while the run is awake, and one after it slept again', async () => {
     await use.create('r1');
     await runs().post('*', 'r1', nth(1));
     expect(await use.passes()).toEqual(['run-r1-1']);
@@ -405,7 +405,7 @@ describe('firing a timer', () => {
     expect(await use.redis.exists(keys.queue(queues.runTimers.name, 'run-r1-3-at-a~x'))).toBe(0);
   });
 
-  it('finds it gone once it was cleared, or the run has ended', async () => {
+  it('returns gone after it was cleared or the run has ended', async () => {
     await use.begin('r1');
     await set('r1', 5);
     await use.save('r1', 2, { timers: { clear: ['a:x'] } });

@@ -15,7 +15,7 @@ const at = async (id: string, atUs: number) => {
 };
 
 describe('a page of runs', () => {
-  it('shows the last updated first, for one tenant', async () => {
+  it('lists the last updated first, for one tenant', async () => {
     await use.workflow('theirs', 'rival');
     await use.create('x', { tenant: 'rival', workflow: { id: 'theirs', version: 1 } });
     await use.begin('a');
@@ -33,7 +33,7 @@ describe('a page of runs', () => {
     });
   });
 
-  it('is filtered by workflow, status, team and time before it is cut', async () => {
+  it('is filtered by workflow, status, team and time before pagination', async () => {
     await use.begin('a', { teamId: 'red' });
     await use.begin('b', { workflow: { id: 'other', version: 1 }, teamId: 'red' });
     await use.begin('c');
@@ -65,7 +65,7 @@ describe('a page of runs', () => {
     },
   );
 
-  it('goes on beyond what it reads at once', async () => {
+  it('continues beyond one batch of reads', async () => {
     await Promise.all(Array.from({ length: 230 }, (_, i) => use.create(`r${i}`, i < 3 ? { teamId: 'red' } : {})));
 
     expect(await page({}, 500)).toHaveLength(230);
@@ -74,7 +74,7 @@ describe('a page of runs', () => {
 });
 
 describe('runs of a workflow', () => {
-  it('are listed the last created first, and counted while they have not ended', async () => {
+  it('are listed last created first, and counted until they end', async () => {
     await use.begin('a');
     await use.begin('b');
     await use.begin('c', { workflow: { id: 'other', version: 1 } });
@@ -89,7 +89,7 @@ describe('runs of a workflow', () => {
 });
 
 describe('the scan', () => {
-  it('gets runs that have not ended, those untouched longest first; those looked at go behind', async () => {
+  it('returns open runs, least recently scanned first', async () => {
     for (const id of ['a', 'b', 'c']) await use.begin(id);
     await use.end('b');
     const laterMs = Date.now() + 10_000;
@@ -102,8 +102,8 @@ describe('the scan', () => {
   });
 });
 
-describe('runs whose time is over', () => {
-  it('leave every list, and those that are kept for ever stay', async () => {
+describe('runs past their retention', () => {
+  it('are removed from every list; runs with unlimited retention are kept', async () => {
     await use.begin('a');
     await use.begin('b');
     await use.end('a', 1, {

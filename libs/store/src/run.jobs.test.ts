@@ -102,7 +102,7 @@ describe('a job of a run', () => {
     ]);
   });
 
-  it('that is a compensation notifies it and is in no tree', async () => {
+  it('notifies it as a compensation, outside of any tree', async () => {
     await asleep('r1');
     await use.accept('j', 'r1');
     expect(await use.redis.keys('*workflow-steps*')).toEqual([]);
@@ -127,13 +127,13 @@ describe('a job of a run', () => {
     expect(await use.create('part', as('me'))).toMatchObject({ kind: 'created' });
   });
 
-  it('is read back with the run and step that it is of', async () => {
+  it('has the id of its run and the path of its step', async () => {
     await use.accept('j', 'r1', 'weigh[2]');
 
     expect(await jobs().load('j')).toMatchObject({ run: 'r1', run_path: 'weigh[2]' });
   });
 
-  it('whose run is not there or has ended ends as any job, and leaves nothing', async () => {
+  it('ends normally when its run is missing or has ended, and leaves no keys', async () => {
     await use.begin('over');
     await use.end('over');
     const before = (await use.redis.keys('*wf:run*')).concat(await use.redis.keys('*workflow-*')).sort();

@@ -3,7 +3,7 @@ import { useRuns } from './run.testing';
 const use = useRuns();
 
 describe('the outline of a run', () => {
-  it('has its steps and what stands beside them, but not the items of fan-outs', async () => {
+  it('has its steps and their companions, but not the items of fan-outs', async () => {
     await use.begin('a', { steps: new Map([['!given', { input: { n: 1 } }]]) });
     const paths = ['weigh', 'weigh[0]', 'weigh[1]', 'weigh!items', 'tally', '!context'];
     await use.save('a', 1, { steps: new Map(paths.map((path) => [path, { path }])) });
@@ -19,7 +19,7 @@ describe('the outline of a run', () => {
 });
 
 describe('removing a run', () => {
-  it('waits for what its last pass has still to do', async () => {
+  it('is delayed until the effects of its last pass are applied', async () => {
     await use.begin('a');
     await use.end('a', 1, { acting: true });
 
@@ -31,7 +31,7 @@ describe('removing a run', () => {
 });
 
 describe('runs of a workflow that have not ended', () => {
-  it('are those that were created and did not end', async () => {
+  it('are those created and not ended', async () => {
     await use.begin('a');
     await use.begin('b');
     await use.begin('c', { workflow: { id: 'other', version: 1 } });

@@ -10,14 +10,14 @@ const many = <T>(count: number, make: (i: number) => Promise<T>) =>
 const kinds = (outcomes: { kind: string }[]) => outcomes.map(({ kind }) => kind);
 const only = (outcomes: { kind: string }[], kind: string) => outcomes.filter((one) => one.kind === kind);
 const key = (hash = 'h', answer = 'first') => ({ key: 'k:1', hash, answer, ttlSec: 60 });
-/** Everything Redis holds, to tell whether a call changed anything. */
+/** The complete content of Redis, for assertions that a call changed nothing. */
 const everything = async () => {
   const names = (await use.redis.keys('*')).sort();
   return Promise.all(names.map(async (name) => [name, (await use.redis.dumpBuffer(name)).toString('base64')]));
 };
 
 describe('a run', () => {
-  it('is created with its steps, its first events, its start in its inbox and the entry that carries its first pass', async () => {
+  it('is created with its steps, its first events, a start event in its inbox and the queue entry of its first pass', async () => {
     const outcome = await use.create('r1', {
       teamId: 'red',
       steps: new Map([['weigh', { status: 'succeeded' }]]),
@@ -60,7 +60,7 @@ describe('a run', () => {
     expect(await runs().reserved('acme', 'cargo', 'k:1')).toEqual({ hash: 'h', answer: `r${created}` });
   });
 
-  it('has its idempotency key for its tenant and workflow alone, and for one request', async () => {
+  it('has an idempotency key scoped to its tenant, workflow and request', async () => {
     await use.workflow('cargo:k');
     await use.create('r1', { idempotency: key() });
 
@@ -75,7 +75,7 @@ describe('a run', () => {
     expect(await use.create('r5', { idempotency: key() })).toEqual({ kind: 'reserved' });
   });
 
-  it('is not created beyond the limit, however many start at once', async () => {
+  it('is not created beyond the limit under concurrent starts', async () => {
     const limits = { tenant: 3, all: 0 };
 
     const outcomes = await many(10, (i) => use.create(`r${i}`, { limits }));
@@ -99,7 +99,7 @@ describe('a run', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('is seen by its own tenant', async () => {
+  it('is visible only to its tenant', async () => {
     await use.create('r1');
 
     expect(await runs().get('acme', 'r1')).toMatchObject({ kind: 'found', value: { run: { id: 'r1' } } });
@@ -129,7 +129,7 @@ describe('a save', () => {
     ...over,
   });
 
-  it('writes all that a pass changed, and leaves what it did not', async () => {
+  it('writes everything that a pass changed, and only that', async () => {
     await use.begin('r1', {
       steps: new Map([
         ['tally', { status: 'pending' }],
@@ -162,7 +162,7 @@ describe('a save', () => {
     expect((await runs().load('r1'))?.run).toMatchObject({ status: 'running', revision: 3, header: { note: 'new' } });
   });
 
-  it('of a revision is made by one of 20 who try at once', async () => {
+  it('succeeds for one of 20 concurrent callers with the same revision', async () => {
     await use.begin('r1');
 
     const outcomes = await many(20, (i) => use.save('r1', 1, { token: `t${i}`, events: [{ type: 'run_status', i }] }));
@@ -172,7 +172,7 @@ describe('a save', () => {
     expect(await runs().timeline('r1', 10)).toHaveLength(2);
   });
 
-  it('that is repeated is answered as before, even without the lock, and changes nothing', async () => {
+  it('returns the same outcome when repeated, even without the lock, and changes nothing', async () => {
     await use.begin('r1');
     const first = await use.save('r1', 1, change({ token: 'once' }));
     await use.redis.del(keys.runLock('r1'));
@@ -184,7 +184,7 @@ describe('a save', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('is refused without a trace: no lock, another’s lock, an older revision, no such queue', async () => {
+  it('is refused without side effects: no lock, another owner’s lock, an older revision, an unknown queue', async () => {
     await use.create('r1');
     const unlocked = await everything();
     expect(await use.save('r1', 1, change())).toEqual({ kind: 'fenced' });
@@ -200,7 +200,7 @@ describe('a save', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it.each(liveRunStatuses)('brings a run from %s to wherever the run table leads in one pass', async (from) => {
+  it.each(liveRunStatuses)('moves a run from %s to every status reachable in one pass', async (from) => {
     for (const to of runStates.states) {
       await use.begin(to, { status: from });
       const { kind } = await use.save(to, 1, { status: isRunEnded(to) ? { to, keepSec: 60 } : { to } });
@@ -210,7 +210,7 @@ describe('a save', () => {
     }
   });
 
-  it('of ten thousand steps is one write, and of one of them another', async () => {
+  it('writes ten thousand steps at once, and then a single one', async () => {
     const steps = new Map(Array.from({ length: 10_000 }, (_, i) => [`weigh[${i}]`, { status: 'pending', item: i }]));
     await use.begin('r1');
 
@@ -267,7 +267,7 @@ describe('timers of a run', () => {
     expect(await use.redis.zcard(keys.delayTimers())).toBe(2);
   });
 
-  it('that are due already are set for at once, not lost', async () => {
+  it('fire immediately when already due', async () => {
     await use.begin('r1');
     await use.save('r1', 1, { timers: { set: [timer('late', 5)] } });
 
@@ -277,7 +277,7 @@ describe('timers of a run', () => {
 });
 
 describe('the end of a run', () => {
-  it('takes it out of what is active, clears its timers and sets when it expires; then nothing changes it', async () => {
+  it('removes it from the active runs, clears its timers and sets its expiry; later writes are refused', async () => {
     await use.begin('r1', { steps: new Map([['weigh', {}]]) });
     await use.save('r1', 1, { timers: { set: [{ member: 'x', dueMs: Date.now() + 60_000, queue: 'runTimers' }] } });
 
@@ -294,7 +294,7 @@ describe('the end of a run', () => {
     expect(kinds([await use.end('r1', 2)])).toEqual(['saved']);
   });
 
-  it('lets it be removed, not before, and not by another tenant', async () => {
+  it('permits its removal, by its tenant only', async () => {
     await use.begin('r1', { idempotency: key() });
 
     expect(await runs().remove('acme', 'r1')).toEqual({ kind: 'active', status: 'pending' });
@@ -311,7 +311,7 @@ describe('the end of a run', () => {
 });
 
 describe('the key table', () => {
-  it('names every key of workflows and runs by a row of its own', async () => {
+  it('declares every key of workflows and runs', async () => {
     await use.begin('r1', { idempotency: key() });
     await use.save('r1', 1, {
       steps: new Map([['weigh', {}]]),

@@ -74,7 +74,7 @@ const step = (below?: string, at = 'weigh') => ({
 });
 
 describe('a run in the board', () => {
-  it('waits for its children from its start, by the name it was given', async () => {
+  it('waits for its children from its start, under its given name', async () => {
     await use.create('r1', { name: 'Weigh the cargo' });
     await use.create('r2');
 
@@ -83,7 +83,7 @@ describe('a run in the board', () => {
     expect((await flow('r1'))?.job.data).toEqual({ run_id: 'r1', workflow_id: 'cargo' });
   });
 
-  it('is a tree of steps and items, which end one by one, and then itself', async () => {
+  it('is a tree of steps and items, which end before the run', async () => {
     await use.begin('r1');
     await use.save('r1', 1, {
       tree: [
@@ -119,7 +119,7 @@ describe('a run in the board', () => {
     });
   });
 
-  it('shows what failed among the failed, with the reason', async () => {
+  it('lists failed entries as failed, with the reason', async () => {
     await use.begin('r1');
     await use.save('r1', 1, { tree: [begins('weigh'), begins('weigh[0]', 'weigh')] });
 
@@ -145,7 +145,7 @@ describe('a run in the board', () => {
     expect(await use.redis.exists(waiting)).toBe(0);
   });
 
-  it('shows a further round in place of the one before, whether that had failed or not', async () => {
+  it('replaces an iteration by the next, whether it failed or not', async () => {
     const round = ['weigh[0]', 'weigh[1]'];
     await use.begin('r1');
     await use.save('r1', 1, {
@@ -169,7 +169,7 @@ describe('a run in the board', () => {
     );
   });
 
-  it('leads from any entry to its root by the parents that the entries name', async () => {
+  it('can be walked from any entry to its root by parent references', async () => {
     await use.begin('r:1');
     await use.save('r:1', 1, { tree: [begins('weigh'), begins('weigh[0]', 'weigh')] });
     await use.accept('j', 'r:1', 'weigh[0]');
@@ -184,7 +184,7 @@ describe('a run in the board', () => {
     expect(await up(`${queuePrefix}:jobs`, entry)).toEqual([entry, 'run-r~1~weigh[0]', 'run-r~1~weigh', 'run-r~1']);
   });
 
-  it('goes with the run that is removed, and nothing of another', async () => {
+  it('is removed with its run; other runs keep theirs', async () => {
     const all = [
       begins('weigh'),
       begins('weigh[0]', 'weigh', { ends: 'succeeded' }),
@@ -217,7 +217,7 @@ describe('the job of a step in the board', () => {
     await use.save('r1', 1, { tree: [begins('weigh')] });
   });
 
-  it('is the child of the step while it goes from queue to queue, until it ends', async () => {
+  it('is a child of the step in every queue until it ends', async () => {
     await use.accept('j', 'r1', 'weigh');
     expect(await below()).toEqual([step('jobs job.default prioritized')]);
 
@@ -239,7 +239,7 @@ describe('the job of a step in the board', () => {
     expect(await below()).toEqual([step()]);
   });
 
-  it('is its child while it is held, and after it is requeued', async () => {
+  it('is a child of the step while it is held and after it is requeued', async () => {
     await use.accept('j', 'r1', 'weigh', {
       next: { event: 'hold', extras: { park: { queue: 'jobApprovals', forMs: 60_000 } } },
     });
@@ -257,7 +257,7 @@ describe('the job of a step in the board', () => {
     expect(await below()).toEqual([step('jobs job.default prioritized')]);
   });
 
-  it('does not take the next job of the step away, nor stand for it, when it ends late', async () => {
+  it('does not replace the next job of the step when it ends late', async () => {
     await use.accept('old', 'r1', 'weigh');
     await dispatch('old');
     await use.accept('new', 'r1', 'weigh');
@@ -283,7 +283,7 @@ describe('the job of a step in the board', () => {
 });
 
 describe('flows in the board', () => {
-  it('go with all their steps when they have been shown for long enough, and the runs stay', async () => {
+  it('are removed with their steps after their retention; the runs are kept', async () => {
     for (const id of ['old', 'live']) {
       await use.begin(id);
       await use.save(id, 1, { tree: [begins('weigh'), ends('weigh'), begins('stow')] });

@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 
 describe('a schedule', () => {
-  it('is written with the entry of its next time, which BullMQ knows as delayed until then', async () => {
+  it('is written with a BullMQ entry delayed until its next due time', async () => {
     const dueMs = (await schedules().nowMs()) + hour;
 
     expect(await write('s1', { dueMs })).toEqual({ kind: 'written', revision: 1 });
@@ -79,7 +79,7 @@ describe('a schedule', () => {
     expect((entry?.timestamp ?? 0) + (entry?.delay ?? 0)).toBe(dueMs);
   });
 
-  it('keeps times that are far away to the millisecond', async () => {
+  it('stores distant times to the millisecond', async () => {
     const dueMs = Date.parse('9999-12-31T23:59:59.123Z');
 
     await write('s1', { dueMs });
@@ -103,7 +103,7 @@ describe('a schedule', () => {
     expect(await schedules().overdue(0, 0, 10)).toEqual([]);
   });
 
-  it('is written by one of many who read the same revision', async () => {
+  it('is written by one of many writers that read the same revision', async () => {
     await write('s1');
 
     const outcomes = await many(20, (i) => write('s1', { revision: 1, document: { i } }));
@@ -119,7 +119,7 @@ describe('a schedule', () => {
     expect(await use.redis.exists(keys.schedule('s1'))).toBe(0);
   });
 
-  it('is one of so many of its workflow, however many are added at once', async () => {
+  it('is limited per workflow, also under concurrent writes', async () => {
     const outcomes = await many(maxSchedulesPerWorkflow + 5, (i) => write(`s${i}`));
 
     expect(only(outcomes, 'written')).toHaveLength(maxSchedulesPerWorkflow);
@@ -128,7 +128,7 @@ describe('a schedule', () => {
     expect(await write('s0', { revision: 1 })).toMatchObject({ kind: 'written' });
   });
 
-  it('goes with its workflow, and all that was due with it', async () => {
+  it('is removed with its workflow, including its due entries', async () => {
     const dueMs = await taken('s1');
     await claim('s1', dueMs);
     await write('s2', { dueMs: dueMs + hour });
@@ -138,7 +138,7 @@ describe('a schedule', () => {
     expect(await use.redis.keys('*schedule*')).toEqual([part('marker')]);
   });
 
-  it('is removed from its own workflow alone, and leaves nothing', async () => {
+  it('is removed only through its own workflow, and leaves no keys', async () => {
     const dueMs = await taken('s1');
     await claim('s1', dueMs);
 
@@ -149,7 +149,7 @@ describe('a schedule', () => {
     expect(await use.redis.keys('*schedule*')).toEqual([part('marker')]);
   });
 
-  it('has no key that the table does not know', async () => {
+  it('has only keys declared in the table', async () => {
     const dueMs = await due('s1');
     await claim('s1', dueMs);
     await use.store.lease(keys.scheduleLock('s1'), 'me', 1_000).hold();
@@ -162,8 +162,8 @@ describe('a schedule', () => {
   });
 });
 
-describe('a time that has come', () => {
-  it('is claimed once of 50 who claim it, with its starts and the entry of the next', async () => {
+describe('a due time', () => {
+  it('is claimed by one of 50 callers, with its starts and the entry of the next due time', async () => {
     const dueMs = await due('s1');
 
     const outcomes = await many(50, () => claim('s1', dueMs));
@@ -175,7 +175,7 @@ describe('a time that has come', () => {
     expect((await payloads()).at(0)).toEqual({ schedule_id: 's1', due_ms: dueMs + hour });
   });
 
-  it('is not claimed before it comes by the clock of Redis', async () => {
+  it('is not claimed early by the clock of Redis', async () => {
     const dueMs = (await schedules().nowMs()) + hour;
     await write('s1', { dueMs });
 
@@ -194,7 +194,7 @@ describe('a time that has come', () => {
     expect(await claim('s1', dueMs)).toEqual({ kind: 'missing' });
   });
 
-  it('is the last when no other comes', async () => {
+  it('may be the last', async () => {
     const dueMs = await due('s1');
 
     await schedules().claim({ id: 's1', revision: 1, dueMs, starts: [dueMs] });
@@ -203,7 +203,7 @@ describe('a time that has come', () => {
     expect(await use.redis.zcard(keys.schedulesDue())).toBe(0);
   });
 
-  it('finds room for so many starts; the newest are left out', async () => {
+  it('adds a limited number of starts and skips the newest', async () => {
     const dueMs = await due('s1');
     const starts = Array.from({ length: maxWaitingStarts + 3 }, (_, i) => dueMs + i);
 
@@ -228,7 +228,7 @@ describe('a start', () => {
     expect(await use.redis.zcard(keys.schedulesStarting())).toBe(0);
   });
 
-  it('is recorded even if the schedule changed; a start that failed is not', async () => {
+  it('is recorded even if the schedule changed, unless it failed', async () => {
     const dueMs = await due('s1');
     await claim('s1', dueMs);
     await write('s1', { revision: 1 });
@@ -262,9 +262,9 @@ describe('a schedule without a queue entry', () => {
     expect(await schedules().overdue(hour, hour, 10)).toEqual([]);
 
     expect(await schedules().overdue(0, hour, 10)).toEqual(['s1']);
-    const mended = await many(5, () => schedules().requeue('s1', hour));
+    const repaired = await many(5, () => schedules().requeue('s1', hour));
 
-    expect(mended.filter(Boolean)).toHaveLength(1);
+    expect(repaired.filter(Boolean)).toHaveLength(1);
     expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
   });
 
@@ -289,7 +289,7 @@ describe('a schedule without a queue entry', () => {
     expect(await use.redis.zcard(part('delayed'))).toBe(0);
   });
 
-  it('is none whose entry waits for an engine, or whose time is to come', async () => {
+  it('excludes one whose entry waits for an engine or is not due', async () => {
     const dueMs = await due('s1');
     expect(await schedules().requeue('s1', hour)).toBe(false);
 
@@ -298,7 +298,7 @@ describe('a schedule without a queue entry', () => {
     expect(await schedules().requeue('s1', hour)).toBe(false);
   });
 
-  it('is one whose starts were noted by a process that died', async () => {
+  it('includes one whose starts were recorded by a crashed process', async () => {
     const dueMs = await due('s1');
     await claim('s1', dueMs);
     await use.redis.del(...(await use.redis.keys(`${part('')}*`)));
@@ -309,7 +309,7 @@ describe('a schedule without a queue entry', () => {
     expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
   });
 
-  it('and that is gone is forgotten', async () => {
+  it('is removed from the indexes if it no longer exists', async () => {
     await use.redis.zadd(keys.schedulesDue(), 1, 'gone');
     await use.redis.zadd(keys.schedulesStarting(), 1, 'gone');
 

@@ -16,7 +16,7 @@ const write = (id: string, document: Record<string, unknown>, maxSchemas = 0, sc
 };
 
 describe('registered schemas', () => {
-  it('are created, replaced and listed by when they were last written', async () => {
+  it('are created, replaced and listed by their last write', async () => {
     const outcomes = [await write('a', { title: 'old' }), await write('b', {}), await write('a', { title: 'new' })];
 
     expect(outcomes.map(({ kind }) => kind)).toEqual(['created', 'created', 'replaced']);
@@ -24,7 +24,7 @@ describe('registered schemas', () => {
     expect([await use.store.schemas.ids('*', 10), await use.store.schemas.ids('*', 1)]).toEqual([['a', 'b'], ['a']]);
   });
 
-  it('are found by their $id, which belongs to one of them and goes with it', async () => {
+  it('are found by their $id, which is unique and removed with its schema', async () => {
     await write('a', { $id: 'acme:item' });
 
     expect(await write('b', { $id: 'acme:item' })).toEqual({ kind: 'alias_taken', by: 'a' });
@@ -38,7 +38,7 @@ describe('registered schemas', () => {
     expect(await use.store.schemas.readByAlias('', 'acme:item')).toBeUndefined();
   });
 
-  it('are no more than the plan allows; replacing one is always possible', async () => {
+  it('are limited by the plan; replacing one is always possible', async () => {
     await write('a', {}, 1);
 
     expect(await write('b', {}, 1)).toEqual({ kind: 'full', count: 1 });
@@ -46,7 +46,7 @@ describe('registered schemas', () => {
     expect(await write('b', {}, -1)).toEqual({ kind: 'created' });
   });
 
-  it('may be removed twice, and leave nothing', async () => {
+  it('are removed idempotently, and leave no keys', async () => {
     await write('a', { $id: 'acme:item' });
 
     expect([await use.store.schemas.remove('*', 'a'), await use.store.schemas.remove('*', 'a')]).toEqual([
@@ -57,7 +57,7 @@ describe('registered schemas', () => {
     expect(await use.redis.keys('*schema*')).toEqual([]);
   });
 
-  it('of a tenant are found by it alone and leave nothing', async () => {
+  it('of a tenant are found only by that tenant, and leave no keys', async () => {
     await write('a', { $id: 'item' }, 0, 'acme');
     await write('b', { $id: 'item' }, 0, 'globex');
 
@@ -72,7 +72,7 @@ describe('registered schemas', () => {
     expect(await use.redis.keys('*schema*')).toEqual([]);
   });
 
-  it('of a tenant are bounded, however many the plan allows', async () => {
+  it('of a tenant are bounded independently of the plan', async () => {
     const members = Array.from({ length: limits.tenantSchemas }, (_, i) => [i, `s${i}`]).flat();
     await use.redis.zadd('svc:schemas:of:acme', ...members);
 
@@ -91,7 +91,7 @@ describe('a config document', () => {
     meta: {},
   });
 
-  it('is replaced by one of many who read the same revision', async () => {
+  it('is replaced by one of many writers that read the same revision', async () => {
     expect(await use.store.config.replace(document(1), 0)).toBe(true);
     expect(await use.store.config.replace(document(1), 0)).toBe(false);
 

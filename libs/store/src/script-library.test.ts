@@ -8,7 +8,7 @@ describe('the functions of the store', () => {
   const libraries = async (redis: Redis) =>
     ((await redis.function('LIST', 'LIBRARYNAME', 'svc_*')) as unknown[][]).map((fields) => String(fields[1]));
 
-  it('are loaded when Redis has lost them, for all concurrent calls, and nothing runs twice', async () => {
+  it('are reloaded when Redis has lost them, for all concurrent calls, and no call runs twice', async () => {
     await using.redis.function('FLUSH');
 
     await Promise.all(['a', 'b', 'c'].map((id) => using.accept(id)));
@@ -44,7 +44,7 @@ describe('the functions of the store', () => {
     }
   });
 
-  it('change nothing at all when memory is full, and records can still be read', async () => {
+  it('write nothing when memory is full, while records stay readable', async () => {
     await using.accept('a');
     await using.redis.config('SET', 'maxmemory', '1');
     try {

@@ -29,7 +29,7 @@ const past = async (ms: number, job: string, tenant = 'acme', bundle = 'secops/a
 };
 
 describe('results of shadow policies', () => {
-  it('come back as they were written, newest first, with when and which one of that time', async () => {
+  it('are returned unchanged, newest first, with their time and sequence number', async () => {
     await use.store.shadowResults.add('acme', [result('j1'), result('j2')]);
 
     const [newer, older] = await use.store.shadowResults.page('acme', 'secops/a', all);
@@ -39,7 +39,7 @@ describe('results of shadow policies', () => {
     expect([newer?.ts_ms, newer?.seq]).not.toEqual([older?.ts_ms, older?.seq]);
   });
 
-  it('are of one tenant and one bundle', async () => {
+  it('are separate for each tenant and bundle', async () => {
     await use.store.shadowResults.add('acme', [result('j1'), result('j2', 'secops/b')]);
     await use.store.shadowResults.add('globex', [result('j3')]);
 
@@ -50,7 +50,7 @@ describe('results of shadow policies', () => {
     expect(await use.store.shadowResults.exist('globex', 'secops/b')).toBe(false);
   });
 
-  it('are read from a time on, and not up to the one it ends with', async () => {
+  it('are read in a range that includes its start and excludes its end', async () => {
     for (const ms of [1_000, 2_000, 2_000, 3_000]) await past(ms, `at ${ms}`);
 
     expect(await jobs({ fromMs: 2_000, toMs: 3_000 })).toEqual(['at 2000', 'at 2000']);
@@ -58,7 +58,7 @@ describe('results of shadow policies', () => {
     expect(await jobs({ fromMs: 3_001, toMs: 4_000 })).toEqual([]);
   });
 
-  it('page after page, each is read once', async () => {
+  it('are paginated without duplicates or omissions', async () => {
     await use.store.shadowResults.add('acme', many(25));
     const seen: string[] = [];
     let before: { ts_ms: number; seq: number } | undefined;
@@ -76,7 +76,7 @@ describe('results of shadow policies', () => {
     expect(seen).toEqual(many(25).map(({ job_id }) => job_id).reverse()); // prettier-ignore
   });
 
-  it('there is nothing before the very first place, and a place after the range leaves it whole', async () => {
+  it('are empty before the first position, and complete for a position after the range', async () => {
     await past(1_000, 'j1');
 
     expect(await jobs({ before: { ts_ms: 0, seq: 0 } })).toEqual([]);
@@ -84,8 +84,8 @@ describe('results of shadow policies', () => {
   });
 });
 
-describe('room for results', () => {
-  it('older than 30 days they go with the next that is written, and all of them 30 days after the last', async () => {
+describe('retention of results', () => {
+  it('removes those older than 30 days with the next write, and all of them 30 days after the last', async () => {
     const now = Date.now();
     await past(now - 31 * dayMs, 'old');
     await past(now - 29 * dayMs, 'young');
@@ -100,7 +100,7 @@ describe('room for results', () => {
     }
   });
 
-  it('a tenant has so much of it, which its bundles share, and takes none of others', async () => {
+  it('is limited per tenant, shared by its bundles and independent of other tenants', async () => {
     const small = new ShadowResultRepository(use.redis, 10);
     await small.add('globex', many(8));
     await small.add('acme', many(25));

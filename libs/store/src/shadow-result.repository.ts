@@ -44,7 +44,7 @@ export class ShadowResultRepository {
   /** Appends results of one tenant, in one round trip. */
   async add(tenant: string, results: readonly ShadowResult[]): Promise<void> {
     const appended = results.map((result) => ({ bundle: result.bundle_id, fields: Object.entries(result).flat() }));
-    const batch = { tenant, keep_ms: keepMs, most: this.maxPerTenant, results: appended };
+    const batch = { tenant, keep_ms: keepMs, max: this.maxPerTenant, results: appended };
     await runScript(this.redis, 'addShadowResults', keys.shadowResultsOf(tenant), luaJson(batch));
   }
 

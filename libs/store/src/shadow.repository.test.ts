@@ -21,7 +21,7 @@ const end = (read: string, tenant = 'acme', bundle = 'secops/a') =>
   use.store.shadows.write(tenant, bundle, { read, audit: audit(`end of ${read}`) });
 
 describe('a shadow policy', () => {
-  it('is kept whole, for its tenant and bundle alone', async () => {
+  it('is stored complete, only for its tenant and bundle', async () => {
     expect(await put(shadow('s1'))).toBe(true);
 
     const { content, ...head } = shadow('s1');
@@ -35,7 +35,7 @@ describe('a shadow policy', () => {
     expect(await use.store.shadows.ofTenant('globex')).toEqual([]);
   }); // prettier-ignore
 
-  it('is replaced and ended only if unchanged since it was read, and only then audited', async () => {
+  it('is replaced, ended and audited only if unchanged since it was read', async () => {
     await put(shadow('s1'));
 
     expect(await put(shadow('s2'))).toBe(false);
@@ -48,14 +48,14 @@ describe('a shadow policy', () => {
     expect(await use.store.policy.audit('acme')).toEqual(['end of s3', 's3', 's1']);
   });
 
-  it('of many who write it at once, one does', async () => {
+  it('is written by one of many concurrent writers', async () => {
     const written = await Promise.all(Array.from({ length: 20 }, (_, i) => put(shadow(`s${i}`))));
 
     expect(written.filter(Boolean)).toHaveLength(1);
     expect((await use.store.shadows.head('acme', 'secops/a'))?.shadow_bundle_id).toBe(`s${written.indexOf(true)}`);
   });
 
-  it('is among those of all tenants until it ends, and leaves nothing behind', async () => {
+  it('is listed among those of all tenants until it ends, and leaves no keys', async () => {
     await put(shadow('s1'));
     await put(shadow('s2', 'acme', 'secops/b'));
     await put(shadow('s3', 'globex'));

@@ -39,7 +39,7 @@ const sent = async (id: string) => {
 };
 
 describe('a reservation', () => {
-  it('holds until the job ends, and what the job cost is spent then', async () => {
+  it('holds until the job ends, when its cost is committed', async () => {
     await use.accept('j1');
 
     expect(await reserve('j1', 60, { center: 'research' })).toEqual({ kind: 'reserved' });
@@ -73,7 +73,7 @@ describe('a reservation', () => {
     expect(await spending()).toMatchObject({ reserved: 0, spent });
   });
 
-  it('is made once, whoever asks again, and settled once, though a success is withheld later', async () => {
+  it('is made once by repeated calls, and committed once even if a success is withheld later', async () => {
     await use.accept('j1');
 
     await Promise.all(Array.from({ length: 5 }, () => reserve('j1', 30)));
@@ -84,7 +84,7 @@ describe('a reservation', () => {
     expect(await spending()).toMatchObject({ reserved: 0, spent: 20 });
   });
 
-  it('of the most that can be estimated is given back to the last micro', async () => {
+  it('of the highest possible estimate is released to the last micro', async () => {
     await use.accept('j1');
 
     await reserve('j1', 999_999_999_999, { action: 'alert' });
@@ -94,7 +94,7 @@ describe('a reservation', () => {
     expect(await spending()).toMatchObject({ reserved: 0, spent: 0 });
   });
 
-  it('counts for a thousand cost centres, and for others together', async () => {
+  it('has separate counters for a thousand cost centres, and one for all others', async () => {
     const filled = Array.from({ length: 1_000 }, (_, i) => [`center:c${i}`, '1']).flat();
     await use.redis.hset(keys.spend('tenant:acme', '2026-11-22'), ...filled);
     for (const [id, center] of [
@@ -111,7 +111,7 @@ describe('a reservation', () => {
     expect([byCenter['c7'], byCenter['new'], byCenter['other']]).toEqual([6, undefined, 10]);
   });
 
-  it('of a period that is kept no more leaves nothing behind', async () => {
+  it('of an expired period leaves no keys', async () => {
     await use.accept('j1');
     await reserve('j1', 60);
     await use.redis.del(keys.spend('tenant:acme', '2026-11-22'));
@@ -121,7 +121,7 @@ describe('a reservation', () => {
     expect(await use.redis.exists(keys.spend('tenant:acme', '2026-11-22'))).toBe(0);
   });
 
-  it('is not made of a job that has ended, or is not there', async () => {
+  it('is not made for a job that has ended or does not exist', async () => {
     await use.accept('j1');
     await end('j1');
 
@@ -130,7 +130,7 @@ describe('a reservation', () => {
     expect(await spending()).toMatchObject({ reserved: 0 });
   });
 
-  it('fits up to the limit and not beyond, of any number who ask at once', async () => {
+  it('never exceeds the limit under concurrent calls', async () => {
     const ids = Array.from({ length: 20 }, (_, i) => `j${i}`);
     for (const id of ids) await use.accept(id);
 
@@ -164,7 +164,7 @@ describe('a reservation', () => {
     expect(outcome).toMatchObject({ kind: 'over', action: expected, limit: 100, reserved: 60 });
   });
 
-  it('with alert is made over the limit', async () => {
+  it('with action alert may exceed the limit', async () => {
     await use.accept('j1');
 
     expect(await reserve('j1', 500, { action: 'alert' })).toEqual({ kind: 'reserved' });
@@ -186,7 +186,7 @@ describe('a reservation', () => {
 describe('a run', () => {
   const inRun = (id: string, of: string) => use.accept(id, { fields: { run: of } });
 
-  it('counts what its jobs cost, and so do the runs above it; without a budget too', async () => {
+  it('accumulates the cost of its jobs, as do its ancestors, even without a budget', async () => {
     await run('top');
     await run('below', { parentId: 'top' });
     await inRun('j1', 'below');
@@ -200,7 +200,7 @@ describe('a run', () => {
     expect([await runMoney('top'), await runMoney('below')]).toEqual([[0, 12], [0, 12]]); // prettier-ignore
   });
 
-  it('keeps to its limit, and to that of the run which started it', async () => {
+  it('is bounded by its own limit and that of its parent run', async () => {
     await run('top', { budget: { limit: 20, action: 'throttle' } });
     await run('below', { parentId: 'top' });
     for (const id of ['j1', 'j2', 'j3']) await inRun(id, 'below');
@@ -248,7 +248,7 @@ describe('alerts', () => {
 });
 
 describe('the limit of a run with alert', () => {
-  it('adds one alert, and stops nothing', async () => {
+  it('adds one alert and blocks no job', async () => {
     await run('r1');
     for (const id of ['j1', 'j2', 'j3']) {
       await use.accept(id, { fields: { run: 'r1' } });
@@ -263,7 +263,7 @@ describe('the limit of a run with alert', () => {
 });
 
 describe('money', () => {
-  it('adds up, whatever jobs do in whatever order', async () => {
+  it('is consistent for any order of events', async () => {
     let round = 0;
     const step = fc.record({
       job: fc.nat(4),

@@ -16,7 +16,7 @@ describe('windows of velocity rules', () => {
   };
   const read = (...rules: string[]) => use.store.velocity.windows(new Map(rules.map((id) => [id, minute])), nowMs);
 
-  it('are those of the rules asked for that hold anything', async () => {
+  it('are returned for the requested rules that have any', async () => {
     await fill('a', ['x', 'y']);
     await fill('b', ['z']);
     await use.redis.zadd(keys.velocity('a', 'y'), String(nowMs - minute), 'job-y');
@@ -28,7 +28,7 @@ describe('windows of velocity rules', () => {
     expect(await read()).toEqual({ windows: [], isWhole: true });
   });
 
-  it('of very many, those counted in last; and a rule that has them hides no other', async () => {
+  it('are limited to the most recently used; no rule displaces those of another', async () => {
     const names = Array.from({ length: 1_200 }, (_, i) => `w${i}`);
     await fill('many', names);
     await fill('one', ['z']);
@@ -49,7 +49,7 @@ describe('throttled submissions', () => {
   const hour = 3_600_000;
   const nowMs = 1_000 * hour + 30_000;
 
-  it('are counted by the minute, for their tenant and for all, since a time', async () => {
+  it('are counted per minute since a time, for their tenant and in total', async () => {
     const { velocity } = use.store;
     await velocity.countThrottled('acme', 'slow:er', nowMs - 25 * hour);
     await velocity.countThrottled('acme', 'slow:er', nowMs - hour);

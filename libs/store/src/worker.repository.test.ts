@@ -21,14 +21,14 @@ const admission = (over: Partial<Admission> = {}): Admission => ({
 describe('live workers', () => {
   const join = (id: string, max: number, nowMs = 10 * minute) => use.store.workers.addLiveWorker(id, nowMs, max);
 
-  it('of many that come at once, as many join as may', async () => {
+  it('are limited under concurrent registration', async () => {
     const joined = await Promise.all(Array.from({ length: 20 }, (_, i) => join(`w${i}`, 3)));
 
     expect(joined.filter(Boolean)).toHaveLength(3);
     expect(await use.redis.zcard(keys.liveWorkers())).toBe(3);
   });
 
-  it('stay when they are full, and make room when they leave or are silent for two minutes', async () => {
+  it('keep their place at the limit, and free it when they leave or are silent for two minutes', async () => {
     await join('a', 2);
     await join('b', 2);
 
@@ -39,18 +39,18 @@ describe('live workers', () => {
     expect(await join('d', 2, 13 * minute)).toBe(true);
   });
 
-  it.each([0, -1])('are any number when the license says %s', async (max) => {
+  it.each([0, -1])('are unlimited when the license limit is %s', async (max) => {
     for (const id of ['a', 'b', 'c']) expect(await join(id, max)).toBe(true);
   });
 });
 
-describe('which processes of a worker name the dispatch in their reports', () => {
+describe('the record of worker processes that send dispatch ids', () => {
   const keep = (mode: EchoMode, ...boots: string[]) => use.store.workers.keepEcho('w1', mode, boots, minute);
   const ttlMs = () => use.redis.pttl(keys.workerEchoes('w1'));
   /** As if almost all of the time had passed. */
   const age = () => use.redis.pexpire(keys.workerEchoes('w1'), 10_000);
 
-  it('is renewed by the heartbeats of those processes alone, and reset by none', async () => {
+  it('is renewed only by the heartbeats of those processes, and reset by none', async () => {
     expect(await keep('keep', 'b1')).toBe(false);
     expect(await keep('announce', 'b1')).toBe(true);
     await age();
@@ -61,7 +61,7 @@ describe('which processes of a worker name the dispatch in their reports', () =>
     expect(await ttlMs()).toBeGreaterThan(10_000);
   });
 
-  it('is learned from a report only when no live process explains it', async () => {
+  it('is created by a report only when no live process has one', async () => {
     expect(await keep('learn', 'b1', '')).toBe(true);
     expect(await keep('learn', 'b2')).toBe(true);
 
@@ -82,7 +82,7 @@ describe('which processes of a worker name the dispatch in their reports', () =>
 });
 
 describe('slots', () => {
-  it('of jobs that are not in flight, not there or with another worker are given back; the others stay', async () => {
+  it('of jobs that are not in flight, missing or with another worker are released; the others are kept', async () => {
     for (const id of ['held', 'done', 'moved']) await use.accept(id);
     await use.store.jobs.admit('held', admission());
     await use.store.jobs.admit('done', admission());
@@ -99,7 +99,7 @@ describe('slots', () => {
     expect((await use.redis.smembers(keys.allInFlight())).sort()).toEqual(['held', 'moved']);
   });
 
-  it('of any number of jobs are checked in bounded steps', async () => {
+  it('are checked in bounded batches', async () => {
     const strays = Array.from({ length: 1_201 }, (_, i) => `j${i}`);
     await use.redis.sadd(keys.allInFlight(), ...strays);
 

@@ -8,7 +8,7 @@ const write = (id: string, document: Record<string, unknown>, expectedVersion?: 
 const remove = (id: string, when?: 'idle') => workflows().remove('acme', id, runRetention, when);
 
 describe('a workflow', () => {
-  it('gets a new version with each change, and keeps those before as they were', async () => {
+  it('gets a new version with each change, and keeps earlier ones unchanged', async () => {
     const made = await write('w', { name: 'one', steps: { b: {}, a: {} } });
     await write('w', { name: 'two' });
 
@@ -26,14 +26,14 @@ describe('a workflow', () => {
     expect(await workflows().versions('acme', 'w', 1)).toMatchObject([{ version: 2, document: { name: 'two' } }]);
   });
 
-  it('gets no new version when nothing changed but the order of its fields', async () => {
+  it('gets no new version when only the order of its fields changed', async () => {
     await write('w', { name: 'one', steps: { a: { x: 1, y: 2 } } });
 
     expect(await write('w', { steps: { a: { y: 2, x: 1 } }, name: 'one' })).toEqual({ kind: 'unchanged', version: 1 });
     expect(await write('w', { steps: { a: { y: 2, x: 2 } }, name: 'one' })).toMatchObject({ version: 2 });
   });
 
-  it('is written by one of many who read the same version', async () => {
+  it('is written by one of many writers that read the same version', async () => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => write('w', { i }, 0)));
 
     expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('a workflow', () => {
     expect(await write('w', { i: 'late' }, 1)).toEqual({ kind: 'changed', version: 2 });
   });
 
-  it('is not another tenant’s to read, write or remove', async () => {
+  it('cannot be read, written or removed by another tenant', async () => {
     await write('w', { name: 'one' });
 
     expect(await write('w', { name: 'two' }, undefined, 'rival')).toEqual({ kind: 'other_tenant' });
@@ -53,7 +53,7 @@ describe('a workflow', () => {
     expect(await workflows().get('*', 'w')).toMatchObject({ kind: 'found' });
   });
 
-  it('is listed for its tenant, the last updated first', async () => {
+  it('is listed for its tenant, last updated first', async () => {
     await write('w', { name: 'one' });
     await write('theirs', {}, undefined, 'rival');
     await write('cargo', { name: 'two' });
@@ -64,7 +64,7 @@ describe('a workflow', () => {
 });
 
 describe('removing a workflow', () => {
-  it('leaves nothing when it never had a run', async () => {
+  it('leaves no keys when it never had a run', async () => {
     await write('w', {});
 
     expect(await remove('w')).toEqual({ kind: 'removed' });
@@ -96,7 +96,7 @@ describe('removing a workflow', () => {
     expect(await use.redis.ttl(keys.workflow('cargo'))).toBeGreaterThan(runRetention - 60);
   });
 
-  it('sets the time itself when all its runs have ended', async () => {
+  it('sets the expiry itself when all its runs have ended', async () => {
     await use.begin('r1');
     await use.end('r1');
 
@@ -105,7 +105,7 @@ describe('removing a workflow', () => {
     expect(await use.redis.ttl(keys.workflow('cargo'))).toBeGreaterThan(runRetention - 60);
   });
 
-  it('does not let its numbers begin anew for one of the same name', async () => {
+  it('does not restart version numbers for a new workflow with the same name', async () => {
     await use.begin('r1');
     await use.end('r1');
     await remove('cargo');

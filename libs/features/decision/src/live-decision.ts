@@ -8,7 +8,7 @@ export interface LiveDecision {
   decision: PolicyDecision;
 }
 
-/** Receives live decisions, which shadow policies are compared with. */
+/** Receives live decisions for comparison with shadow policies. */
 export interface ShadowReporter {
   /**
    * O(1) on the decision path; evaluation is asynchronous. Each decision is reported once, though policy is asked twice

@@ -6,8 +6,8 @@
 
   Returns  live  |  full
 ]]
-local live, id, now_ms, most = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[4])
+local live, id, now_ms, max = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[4])
 redis.call('ZREMRANGEBYSCORE', live, 0, ARGV[3])
-if most > 0 and not redis.call('ZSCORE', live, id) and redis.call('ZCARD', live) >= most then return { 'full' } end
+if max > 0 and not redis.call('ZSCORE', live, id) and redis.call('ZCARD', live) >= max then return { 'full' } end
 redis.call('ZADD', live, now_ms, id)
 return { 'live' }

@@ -3,7 +3,7 @@
   tenant share the limit equally.
 
   KEYS  1 bundles of the tenant with results: zset
-  ARGV  1 { tenant, keep_ms, most, results = { { bundle, fields = { field, value, ... } }, ... } } (JSON)
+  ARGV  1 { tenant, keep_ms, max, results = { { bundle, fields = { field, value, ... } }, ... } } (JSON)
 
   Returns  added
 ]]
@@ -23,7 +23,7 @@ redis.call('PEXPIRE', KEYS[1], n.keep_ms)
 local written = {}
 for _, result in ipairs(n.results) do written[result.bundle] = true end
 local bundles = redis.call('ZRANGE', KEYS[1], 0, -1)
-local part = math.max(1, math.floor(n.most / #bundles))
+local part = math.max(1, math.floor(n.max / #bundles))
 for _, bundle in ipairs(bundles) do
   local results = key.shadowResults(n.tenant, bundle)
   if has_new or written[bundle] then redis.call('XTRIM', results, 'MAXLEN', part) end

@@ -10,7 +10,7 @@
   Returns  claimed <starts skipped because too many are pending>  |  early <ms to wait>  |  changed  |  missing
 ]]
 local record = KEYS[1]
-local id, revision, due, next_due, note, most = unpack(ARGV)
+local id, revision, due, next_due, note, max = unpack(ARGV)
 local there, its_due = unpack(redis.call('HMGET', record, 'revision', 'due'))
 if not there then return { 'missing' } end
 if there ~= revision or its_due ~= due then return { 'changed' } end
@@ -19,7 +19,7 @@ if now_ms < tonumber(due) then return { 'early', text(due - now_ms) } end
 
 local starts = key.scheduleStarts(id)
 for i = 7, #ARGV do redis.call('ZADD', starts, ARGV[i], ARGV[i]) end
-local over = redis.call('ZREMRANGEBYRANK', starts, tonumber(most), -1)
+local over = redis.call('ZREMRANGEBYRANK', starts, tonumber(max), -1)
 if redis.call('EXISTS', starts) == 1 then redis.call('ZADD', key.schedulesStarting(), text(now_ms), id) end
 if note ~= '' then redis.call('HSET', record, 'last_error', note) end
 schedule_set_due(id, next_due, now_ms)

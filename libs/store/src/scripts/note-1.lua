@@ -1,10 +1,10 @@
 --[[
-  Notes facts about a job that are no change of state (progress, a verdict on its output, one of several answers), while it
-  is in one of the given states and, when asked, with the given worker and dispatch and as it was read.
+  Writes facts about a job without a state transition (progress, a verdict on its output, one of several decisions), if it
+  is in one of the given states and the optional conditions on worker, dispatch and fields hold.
 
   KEYS  1 job record
   ARGV  1 { states, holder?, dispatch_id?, guard? = { field = value }, set = {field, value, ...},
-          post? = event (JSON) for the run whose step it is, dead_letter? = as for move_job, entry? = { id, queue, suffix }, to be taken away } (JSON)
+          post? = event (JSON) for its run, dead_letter? = as for move_job, entry? = { id, queue, suffix } of a queue entry to remove } (JSON)
 
   Returns  noted  |  stale  |  missing
 ]]

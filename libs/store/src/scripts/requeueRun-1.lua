@@ -19,12 +19,12 @@ local now_ms = math.floor(micros() / 1000)
 if awake then
   local prefix, entry = bull.runPasses.prefix, run_pass_entry(id, wakes)
   local failed_ms = redis.call('ZSCORE', prefix .. 'failed', entry)
-  local rests = failed_ms and now_ms - tonumber(failed_ms) < tonumber(ARGV[2])
+  local is_paused = failed_ms and now_ms - tonumber(failed_ms) < tonumber(ARGV[2])
   local due = redis.call('ZSCORE', prefix .. 'delayed', entry)
-  local strayed = due and tonumber(due) / 0x1000 - now_ms > LONGEST_REST_MS
-  if rests or (not failed_ms and not strayed and redis.call('EXISTS', prefix .. entry) == 1) then return { 'queued' } end
+  local is_misdated = due and tonumber(due) / 0x1000 - now_ms > LONGEST_REST_MS
+  if is_paused or (not failed_ms and not is_misdated and redis.call('EXISTS', prefix .. entry) == 1) then return { 'queued' } end
   if failed_ms then bull_remove_failed('runPasses', entry) end
-  if strayed then bull_unpark('runPasses', entry) end
+  if is_misdated then bull_unpark('runPasses', entry) end
 elseif acting ~= '1' and redis.call('EXISTS', key.runInbox(id)) == 0 then
   if now_ms - tonumber(updated) / 1000 < tonumber(ARGV[3]) then return { 'asleep' } end
   return run_post(id, '{"kind":"look"}', now_ms) and { 'checking' } or { 'asleep' }

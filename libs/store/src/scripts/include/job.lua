@@ -74,9 +74,9 @@ end
 local function settle_job(record, run, at)
   local held, cost, attempts = unpack(redis.call('HMGET', record, 'reserved', 'cost', 'attempts'))
   local has = held and held ~= ''
-  local said = cost and cost ~= '' and tonumber(cost) or nil
-  if not has and not (said and run) then return end
-  local actual = settle_spend(run, has and cjson.decode(held), said, number_of(attempts), at)
+  local reported = cost and cost ~= '' and tonumber(cost) or nil
+  if not has and not (reported and run) then return end
+  local actual = settle_spend(run, has and cjson.decode(held), reported, number_of(attempts), at)
   redis.call('HSET', record, 'reserved', '', 'cost', text(actual))
 end
 
