@@ -40,7 +40,7 @@ const blocked = (id: string, wanted: object): Promise<ExplainView> =>
 describe('the explanation of a run', () => {
   it('says that no engine is running', async () => {
     await use.start({ idle: true });
-    const id = await use.runOf({ a: { topic: 'job.long' } });
+    const id = await use.submitRun({ a: { topic: 'job.long' } });
     await use.store.redis.del(...(await use.store.redis.keys('svc:instance:engine:*')));
 
     const explanation = await explain(id);
@@ -51,7 +51,7 @@ describe('the explanation of a run', () => {
   it('names a job that waits for a capability while the job of another step runs', async () => {
     await use.start();
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       works: { topic: 'job.long' },
       stuck: { topic: 'job.long', meta: { requires: ['gpu'] } },
     });
@@ -70,7 +70,7 @@ describe('the explanation of a run', () => {
   it('lists a pending approval, a timer and a signal, each with the time it clears', async () => {
     await use.start();
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       sign: { type: 'approval', gate: { expires_sec: 600, on_expiry: 'approve' } },
       rest: { type: 'delay', delay_sec: 300 },
       tide: { type: 'signal', signal: 'high' },
@@ -90,7 +90,7 @@ describe('the explanation of a run', () => {
 
   it('names the step that failed an ended run', async () => {
     await use.start();
-    const id = await use.runOf({ a: { topic: 'job.break' }, b: { topic: 'job.long', depends_on: ['a'] } });
+    const id = await use.submitRun({ a: { topic: 'job.break' }, b: { topic: 'job.long', depends_on: ['a'] } });
     await use.ended(id, 'failed');
 
     const explanation = await explain(id);
@@ -102,7 +102,7 @@ describe('the explanation of a run', () => {
 
   it('is returned only to its own tenant, and only for existing runs', async () => {
     await use.start({ idle: true });
-    const id = await use.runOf({ a: { topic: 'job.long' } });
+    const id = await use.submitRun({ a: { topic: 'job.long' } });
 
     await expect(explain(id, 'globex')).rejects.toThrow('tenant access denied');
     await expect(explain('nope')).rejects.toThrow('not found');

@@ -18,7 +18,7 @@ describe('an approval step', () => {
       ...(onError && { on_error: onError }),
     };
     const handler = onError ? { [onError]: { topic: 'job.handled', input: { why: '${error.message}' } } } : {};
-    const id = await use.runOf({ ask, go: { topic: 'job.go', depends_on: ['ask'] }, ...handler });
+    const id = await use.submitRun({ ask, go: { topic: 'job.go', depends_on: ['ask'] }, ...handler });
     await use.step(id, 'ask', 'waiting');
     const jobId = `${id}:ask@1`;
     await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('APPROVAL_REQUIRED'));

@@ -33,7 +33,7 @@ describe('large runs', () => {
       steps[`s${i}`] = { type: 'transform', input: { n: i }, ...(i > 0 && { depends_on: [`s${i - 1}`] }) };
     }
 
-    const run = await use.ended(await use.runOf(steps), 'succeeded');
+    const run = await use.ended(await use.submitRun(steps), 'succeeded');
 
     expect(run.output).toEqual({ n: 999 });
     expect(Object.values(run.steps).filter(({ status }) => status === 'succeeded')).toHaveLength(1_000);
@@ -42,7 +42,7 @@ describe('large runs', () => {
   it('over the item limit are rejected with an error code', async () => {
     await use.start({ env: { foreachMaxItems: 3 } });
 
-    const id = await use.runOf({ all: { topic: 'job.work', for_each: 'input.items' } }, { items: [1, 2, 3, 4] });
+    const id = await use.submitRun({ all: { topic: 'job.work', for_each: 'input.items' } }, { items: [1, 2, 3, 4] });
 
     expect((await use.ended(id, 'failed')).error?.message).toMatch(/4 items; at most 3 are allowed/);
   });
@@ -50,7 +50,10 @@ describe('large runs', () => {
   it('over the limit of stored results fail with an error code', async () => {
     await use.start();
 
-    const id = await use.runOf({ all: { topic: 'job.talk', for_each: 'input.items' } }, { items: Array(30).fill(0) });
+    const id = await use.submitRun(
+      { all: { topic: 'job.talk', for_each: 'input.items' } },
+      { items: Array(30).fill(0) },
+    );
 
     const run = await use.ended(id, 'failed');
     expect(run.error).toMatchObject({ code: 'run_too_large' });
@@ -61,7 +64,7 @@ describe('large runs', () => {
     await use.start();
     const big = 'x'.repeat(1_000_000);
 
-    const id = await use.runOf(
+    const id = await use.submitRun(
       { all: { topic: 'job.work', input: { many: '${[input.big, input.big, input.big, input.big, input.big, input.big, input.big, input.big, input.big]}' } } }, // prettier-ignore
       { big },
     );

@@ -23,12 +23,12 @@ output_rules:
     },
   });
   /** All stored and published data of a run. */
-  const allOf = async (id: string) => JSON.stringify([await use.state(id), await use.timeline(id)]);
+  const dumpRun = async (id: string) => JSON.stringify([await use.state(id), await use.timeline(id)]);
 
   it('a redacted output is replaced by its copy for later steps and for the run', async () => {
     await use.start();
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       first: { topic: 'job.cut' },
       next: { topic: 'job.say', depends_on: ['first'], input: { from: '${steps.first.output}' } },
     });
@@ -36,17 +36,17 @@ output_rules:
     const run = await use.ended(id, 'succeeded');
     expect(run.steps['first']?.output).toEqual({ key: '[REDACTED]', kept: 'this' });
     expect(JSON.stringify(run.output)).toContain('[REDACTED]');
-    expect(await allOf(id)).not.toContain(secret);
+    expect(await dumpRun(id)).not.toContain(secret);
   });
 
   it('a quarantined output fails its step and appears nowhere in the run', async () => {
     await use.start();
 
-    const id = await use.runOf({ first: { topic: 'job.keep' }, next: { topic: 'job.say', depends_on: ['first'] } });
+    const id = await use.submitRun({ first: { topic: 'job.keep' }, next: { topic: 'job.say', depends_on: ['first'] } });
 
     const run = await use.ended(id, 'failed');
     expect(run.steps['first']).toMatchObject({ status: 'failed', error: { code: 'step_output_quarantined' } });
-    expect(await allOf(id)).not.toContain(secret);
+    expect(await dumpRun(id)).not.toContain(secret);
     const job = await use.store.jobs.load(run.steps['first']?.job_id ?? '');
     expect(job).toMatchObject({ state: 'OUTPUT_QUARANTINED', output_safety: { phase: 'async', rule_id: 'keep' } });
   });
@@ -73,7 +73,9 @@ describe('a result pointer to other data', () => {
       await use.start();
       await use.store.redis.set(key, JSON.stringify({ leaked: secret }));
 
-      const id = await use.runOf({ first: { topic: 'job.any', retry: { max_retries: 3, initial_backoff_sec: 0 } } });
+      const id = await use.submitRun({
+        first: { topic: 'job.any', retry: { max_retries: 3, initial_backoff_sec: 0 } },
+      });
       const { steps } = await use.step(id, 'first', 'running');
       await answerFor(steps['first']?.job_id ?? '', `redis://${key}`);
 

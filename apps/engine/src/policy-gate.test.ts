@@ -31,14 +31,14 @@ describe('policy and the jobs of a run', () => {
   it('a step that policy denies ends the run denied', async () => {
     await use.start();
 
-    const id = await use.runOf({ wipe: { topic: 'job.wipe' } });
+    const id = await use.submitRun({ wipe: { topic: 'job.wipe' } });
 
     expect((await use.ended(id, 'denied')).error?.message).toMatch(/never/);
   });
 
   it('a step that policy holds continues after another person approves its job', async () => {
     await use.start();
-    const id = await use.runOf({ pay: { topic: 'job.pay', input: { euro: 7 } } });
+    const id = await use.submitRun({ pay: { topic: 'job.pay', input: { euro: 7 } } });
     await held(`${id}:pay@1`);
 
     await expect(approveJob(use.engine.ctx, person('ann'), `${id}:pay@1`, remarks)).rejects.toMatchObject({
@@ -54,7 +54,7 @@ describe('policy and the jobs of a run', () => {
     const place = { scope: 'org', scope_id: 'acme' } as const;
     await changeDocument(ctx, place, () => ({ data: { approvals: { run_starter: 'allow' } } }));
     ctx.config.changed();
-    const id = await use.runOf({ pay: { topic: 'job.pay', input: { euro: 7 } } });
+    const id = await use.submitRun({ pay: { topic: 'job.pay', input: { euro: 7 } } });
     await held(`${id}:pay@1`);
 
     await approveJob(ctx, person('ann'), `${id}:pay@1`, remarks);
@@ -65,7 +65,7 @@ describe('policy and the jobs of a run', () => {
   it('a definition cannot allow the starter of its runs to approve a step that policy holds', async () => {
     await use.start();
     const config = { approvals: { run_starter: 'allow' } };
-    const id = await use.runOf({ pay: { topic: 'job.pay' } }, {}, { config });
+    const id = await use.submitRun({ pay: { topic: 'job.pay' } }, {}, { config });
     await held(`${id}:pay@1`);
 
     await expect(approveJob(use.engine.ctx, person('ann'), `${id}:pay@1`, remarks)).rejects.toMatchObject({
@@ -76,9 +76,9 @@ describe('policy and the jobs of a run', () => {
   it('policy_gate require_approval holds a step that policy allows, but not one that policy denies', async () => {
     await use.start();
     const gated = { policy_gate: 'require_approval' } as const;
-    const id = await use.runOf({ go: { topic: 'job.go', input: { n: 1 }, ...gated } });
-    const refused = await use.runOf({ go: { topic: 'job.go', ...gated } });
-    const denied = await use.runOf({ go: { topic: 'job.wipe', ...gated } });
+    const id = await use.submitRun({ go: { topic: 'job.go', input: { n: 1 }, ...gated } });
+    const refused = await use.submitRun({ go: { topic: 'job.go', ...gated } });
+    const denied = await use.submitRun({ go: { topic: 'job.wipe', ...gated } });
     await held(`${id}:go@1`);
     await held(`${refused}:go@1`);
 
@@ -97,7 +97,7 @@ describe('policy and the jobs of a run', () => {
     await changeDocument(engine.ctx, { scope: 'system', scope_id: 'topics' }, () => ({ data: topics }));
     await use.start();
     const bill = (amount: number) =>
-      use.runOf({ go: { topic: 'job.bill', input: { amount }, policy_gate: 'require_approval' } });
+      use.submitRun({ go: { topic: 'job.bill', input: { amount }, policy_gate: 'require_approval' } });
 
     const [small, large] = [await bill(20), await bill(501)];
 

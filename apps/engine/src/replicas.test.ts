@@ -46,7 +46,7 @@ describe('several engines', () => {
   it('an engine frozen until another has ended the run creates nothing, not even records deleted in between', async () => {
     const { ctx } = await use.start({ idle: true });
     const nested = await use.workflow({ part: { topic: 'job.work' } });
-    const id = await use.runOf({
+    const id = await use.submitRun({
       work: { topic: 'job.work' },
       part: { type: 'subworkflow', input: { workflow_id: nested } },
     });

@@ -41,7 +41,7 @@ describe('a step with a retry policy', () => {
   ] as const)('is not retried after %s: step and run end with that status', async (_status, topic, status) => {
     await use.start();
 
-    const id = await use.runOf({ work: { topic, retry } });
+    const id = await use.submitRun({ work: { topic, retry } });
 
     const run = await use.ended(id, status);
     expect(run.steps['work']).toMatchObject({ status, attempts: 1 });
@@ -51,7 +51,7 @@ describe('a step with a retry policy', () => {
   it('passes a denied step to its error handler, like any other failure', async () => {
     await use.start();
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       work: { topic: 'job.denied', retry, on_error: 'note' },
       note: { topic: 'job.note', input: { why: '${error.code}' } },
     });
@@ -65,7 +65,7 @@ describe('a step with a retry policy', () => {
   it.each(['job.fatal', 'job.denied'])('does not retry an item whose worker answers %s', async (topic) => {
     await use.start();
 
-    const id = await use.runOf({ work: { topic, retry, for_each: 'input.items' } }, { items: [1] });
+    const id = await use.submitRun({ work: { topic, retry, for_each: 'input.items' } }, { items: [1] });
 
     await use.ended(id, topic === 'job.denied' ? 'denied' : 'failed');
     expect(calls.get(topic)).toBe(1);
@@ -80,7 +80,7 @@ describe('dead letters of a step with a retry policy', () => {
   it('are not written when a later attempt succeeds', async () => {
     await use.start();
 
-    const id = await use.runOf({ work: flaky(2) });
+    const id = await use.submitRun({ work: flaky(2) });
 
     await use.ended(id, 'succeeded');
     expect((await use.store.jobs.load(`${id}:work@1`))?.state).toBe('FAILED');
@@ -90,7 +90,7 @@ describe('dead letters of a step with a retry policy', () => {
   it('are written for the final attempt only', async () => {
     await use.start();
 
-    const id = await use.runOf({ work: flaky(99) });
+    const id = await use.submitRun({ work: flaky(99) });
 
     await use.ended(id, 'failed');
     expect(await letters()).toEqual([[`${id}:work@3`, 'worker_failed']]);
@@ -99,7 +99,7 @@ describe('dead letters of a step with a retry policy', () => {
   it('are not written for items of a fan-out that eventually succeed', async () => {
     await use.start();
 
-    const id = await use.runOf({ work: { ...flaky(2), for_each: 'input.items' } }, { items: [1, 2] });
+    const id = await use.submitRun({ work: { ...flaky(2), for_each: 'input.items' } }, { items: [1, 2] });
 
     await use.ended(id, 'succeeded');
     expect(await letters()).toEqual([]);
@@ -108,7 +108,7 @@ describe('dead letters of a step with a retry policy', () => {
   it('are written immediately for a failure that is not retried', async () => {
     await use.start();
 
-    const id = await use.runOf({ work: { topic: 'job.denied', retry } });
+    const id = await use.submitRun({ work: { topic: 'job.denied', retry } });
 
     await use.ended(id, 'denied');
     expect(await letters()).toEqual([[`${id}:work@1`, 'worker_denied']]);
@@ -123,7 +123,7 @@ describe('dead letters of a step with a retry policy', () => {
       await use.start();
       const inner = await use.workflow({ work: { ...flaky(1), retry: { max_retries: 0 } } });
 
-      const id = await use.runOf(sub(inner));
+      const id = await use.submitRun(sub(inner));
 
       await use.ended(id, 'succeeded');
       expect(calls.get('job.flaky')).toBe(2);
@@ -134,7 +134,7 @@ describe('dead letters of a step with a retry policy', () => {
       await use.start();
       const inner = await use.workflow({ work: { ...flaky(99), retry: { max_retries: 0 } } });
 
-      const id = await use.runOf(sub(inner));
+      const id = await use.submitRun(sub(inner));
 
       const run = await use.ended(id, 'failed');
       const last = `${run.steps['sub']?.child_run_id}:work@1`;
@@ -149,7 +149,7 @@ describe('dead letters of a step with a retry policy', () => {
         note: { topic: 'job.note' },
       });
 
-      const id = await use.runOf(sub(inner));
+      const id = await use.submitRun(sub(inner));
 
       const run = await use.ended(id, 'succeeded');
       const handled = `${run.steps['sub']?.child_run_id}:work@1`;

@@ -33,7 +33,7 @@ describe('a run', () => {
   it('of one step succeeds with the output of its job', async () => {
     await use.start();
 
-    const id = await use.runOf({ weigh: { topic: 'job.weigh', input: { crate: '${input.crate}' } } }, { crate: 7 });
+    const id = await use.submitRun({ weigh: { topic: 'job.weigh', input: { crate: '${input.crate}' } } }, { crate: 7 });
 
     const run = await use.ended(id, 'succeeded');
     expect(run.output).toEqual({ echo: { crate: 7 } });
@@ -48,7 +48,7 @@ describe('a run', () => {
     await changeDocument(ctx, { scope: 'org', scope_id: 'acme' }, () => ({ data: limit }));
     ctx.config.changed();
     const config = { resources: { max_parallel_steps: 50 } };
-    const id = await use.runOf({ a: { topic: 'job.long' }, b: { topic: 'job.long' } }, {}, { config });
+    const id = await use.submitRun({ a: { topic: 'job.long' }, b: { topic: 'job.long' } }, {}, { config });
 
     const { steps } = await eventually(async () => {
       const run = await use.state(id);
@@ -67,7 +67,7 @@ describe('a run', () => {
     } as const;
     const crates = Array.from({ length: 100 }, (_, i) => i);
 
-    const run = await use.ended(await use.runOf({ ...steps, sum: { ...steps.sum, depends_on: ['weigh'] } }, { crates }), 'succeeded'); // prettier-ignore
+    const run = await use.ended(await use.submitRun({ ...steps, sum: { ...steps.sum, depends_on: ['weigh'] } }, { crates }), 'succeeded'); // prettier-ignore
 
     expect(run.output).toEqual({ all: crates.map((n) => n * 2) });
   });
@@ -75,7 +75,7 @@ describe('a run', () => {
   it('retries a step after a backoff', async () => {
     await use.start();
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       a: {
         topic: 'job.flaky',
         input: { tries: 2 },
@@ -90,7 +90,7 @@ describe('a run', () => {
   it('fails with its step and runs compensations, newest first', async () => {
     await use.start();
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       a: { topic: 'job.weigh', input: { n: 1 }, compensation: { topic: 'job.undo', input: { undo: 'a' } } },
       b: { topic: 'job.weigh', depends_on: ['a'], compensation: { topic: 'job.undo', input: { undo: 'b' } } },
       c: { topic: 'job.break', depends_on: ['b'] },
@@ -104,7 +104,7 @@ describe('a run', () => {
   it('waits with a durable timer, never less than its duration', async () => {
     await use.start();
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       wait: { type: 'delay', delay_sec: 1 },
       after: { topic: 'job.weigh', depends_on: ['wait'] },
     });
@@ -117,7 +117,7 @@ describe('a run', () => {
   it('waits for a signal, and accepts one that arrived early', async () => {
     await use.start();
     const steps = { ready: { type: 'signal' }, then: { type: 'signal', depends_on: ['ready'], signal: 'go' } } as const;
-    const id = await use.runOf({ ready: steps.ready, then: { ...steps.then, depends_on: ['ready'] } });
+    const id = await use.submitRun({ ready: steps.ready, then: { ...steps.then, depends_on: ['ready'] } });
     await use.step(id, 'ready', 'waiting');
 
     await use.postEvent(id, { kind: 'signal', name: 'go', payload: { early: true }, id: 's1' });
@@ -131,7 +131,7 @@ describe('a run', () => {
     await use.start();
     const inner = await use.workflow({ weigh: { topic: 'job.number', input: { n: '${input.n}' } } });
 
-    const id = await use.runOf(
+    const id = await use.submitRun(
       {
         sub: { type: 'subworkflow', input: { workflow_id: inner, input_mapping: { n: '${input.n}' } } },
       },
@@ -144,7 +144,7 @@ describe('a run', () => {
   it('whose child cannot be started fails', async () => {
     await use.start();
 
-    const id = await use.runOf({ sub: { type: 'subworkflow', input: { workflow_id: 'nowhere' } } });
+    const id = await use.submitRun({ sub: { type: 'subworkflow', input: { workflow_id: 'nowhere' } } });
 
     expect((await use.ended(id, 'failed')).error?.message).toMatch(/there is no workflow nowhere/);
   });
@@ -152,7 +152,7 @@ describe('a run', () => {
   it('is cancelled together with its open jobs and child runs', async () => {
     await use.start();
     const inner = await use.workflow({ long: { topic: 'job.long' } });
-    const id = await use.runOf({
+    const id = await use.submitRun({
       long: { topic: 'job.long' },
       sub: { type: 'subworkflow', input: { workflow_id: inner } },
     });
@@ -174,7 +174,7 @@ describe('a run', () => {
   it('times out', async () => {
     await use.start();
 
-    const id = await use.runOf({ long: { topic: 'job.long' } }, {}, { timeout_sec: 1 });
+    const id = await use.submitRun({ long: { topic: 'job.long' } }, {}, { timeout_sec: 1 });
 
     await use.ended(id, 'timed_out');
     await eventually(async () => expect((await use.store.jobs.load(`${id}:long@1`))?.state).toBe('CANCELLED'));
@@ -196,7 +196,7 @@ describe('a run', () => {
     await use.start();
     const alerts = await tapAlerts();
 
-    const id = await use.runOf(
+    const id = await use.submitRun(
       { notice: { type: 'notify', input: { level: 'warning', message: 'crate ${input.n}' } } },
       { n: 3 },
     );
@@ -215,11 +215,11 @@ describe('a run', () => {
     const alerts = await tapAlerts();
     const details = { bay: '${input.bay}', crates: [1, 2], full: true, tenant: 'other' };
 
-    const id = await use.runOf(
+    const id = await use.submitRun(
       { notice: { type: 'notify', input: { message: 'full', component: 'harbour', details } } },
       { bay: 'b7' },
     );
-    const plain = await use.runOf({ notice: { type: 'notify', input: { message: 'full', details: 'see bay 7' } } });
+    const plain = await use.submitRun({ notice: { type: 'notify', input: { message: 'full', details: 'see bay 7' } } });
 
     for (const run of [id, plain]) await use.ended(run, 'succeeded');
     await eventually(() => expect(alerts).toHaveLength(2));

@@ -10,7 +10,7 @@ describe('a step that names a registered schema', () => {
     await use.start();
     await register(owner, { properties: { crate: { type: 'string' } } });
 
-    const run = await use.ended(await use.runOf(steps), 'failed');
+    const run = await use.ended(await use.submitRun(steps), 'failed');
 
     expect(run.steps['weigh']?.error?.message).toContain('/crate must be string');
   });
@@ -19,7 +19,7 @@ describe('a step that names a registered schema', () => {
     await use.start();
     await register('globex', { properties: { crate: { type: 'string' } } });
 
-    const run = await use.ended(await use.runOf(steps), 'failed');
+    const run = await use.ended(await use.submitRun(steps), 'failed');
 
     expect(run.steps['weigh']?.error?.message).toBe('the output schema Crate is not registered');
   });

@@ -15,7 +15,7 @@ describe('a shadow policy and the jobs of a run', () => {
     const { platform } = await use.start({ idle: true });
     await platform.store.shadows.write('acme', bundle, { read: '', shadow, audit: { tenant: 'acme', entry: '' } });
     const engine = await use.start();
-    const id = await use.runOf({ ask: { type: 'approval' } });
+    const id = await use.submitRun({ ask: { type: 'approval' } });
     const jobId = `${id}:ask@1`;
     await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('APPROVAL_REQUIRED'));
 

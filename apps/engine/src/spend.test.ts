@@ -18,7 +18,7 @@ async function config(scope: string, scope_id: string, data: object): Promise<vo
   const deps = { store: use.store, clock: use.engine.ctx.clock };
   await changeDocument(deps, { scope, scope_id }, () => ({ data: { ...data } }));
 }
-const costOf = async (id: string): Promise<number | undefined> => {
+const getCost = async (id: string): Promise<number | undefined> => {
   const loaded = await use.store.runs.load(id);
   return loaded && toLoadedRunView(loaded).total_cost;
 };
@@ -28,15 +28,15 @@ describe('a run', () => {
     await use.start();
     const inner = await use.workflow({ a: costly(), b: costly({ depends_on: ['a'] }) });
 
-    const id = await use.runOf({
+    const id = await use.submitRun({
       own: costly(),
       below: { type: 'subworkflow', input: { workflow_id: inner }, depends_on: ['own'] },
       free: { topic: 'job.work', depends_on: ['below'] },
     });
 
     const run = await use.ended(id, 'succeeded');
-    await eventually(async () => expect(await costOf(id)).toBe(0.75));
-    expect(await costOf(run.steps['below']?.child_run_id ?? '')).toBe(0.5);
+    await eventually(async () => expect(await getCost(id)).toBe(0.75));
+    expect(await getCost(run.steps['below']?.child_run_id ?? '')).toBe(0.5);
   });
 
   it('fails at the step that exceeds the budget, with the limit in its error', async () => {

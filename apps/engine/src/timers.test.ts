@@ -27,7 +27,7 @@ describe('timers', () => {
     try {
       await use.start({ aheadMs: 0 });
 
-      onTime(await waited(await use.runOf(delay)));
+      onTime(await waited(await use.submitRun(delay)));
     } finally {
       jest.restoreAllMocks();
     }
@@ -36,12 +36,12 @@ describe('timers', () => {
   it('of steps apply to their jobs too: an engine whose clock is an hour behind does not delay them', async () => {
     await use.start({ aheadMs: -hour });
 
-    await use.ended(await use.runOf({ work: { topic: 'job.work', timeout_sec: 60 } }), 'succeeded');
+    await use.ended(await use.submitRun({ work: { topic: 'job.work', timeout_sec: 60 } }), 'succeeded');
   });
 
   it('that were due while no engine was running fire immediately, once', async () => {
     const first = await use.start();
-    const id = await use.runOf(delay);
+    const id = await use.submitRun(delay);
     await use.step(id, 'wait', 'running');
     await use.stop(first);
     await sleep(2_500);
@@ -55,7 +55,7 @@ describe('timers', () => {
 
   it('fire once with any number of engines', async () => {
     await Promise.all([use.start(), use.start(), use.start()]);
-    const ids = await Promise.all(Array.from({ length: 20 }, () => use.runOf(delay)));
+    const ids = await Promise.all(Array.from({ length: 20 }, () => use.submitRun(delay)));
 
     for (const id of ids) onTime(await waited(id));
     for (const id of ids) {

@@ -107,7 +107,7 @@ export function useEngine({
       return (await startRun(first().ctx, person('ann', { tenant }), start)).runId;
     },
     /** Stores a definition and starts a run of it. */
-    async runOf(steps: Steps, input: Record<string, unknown> = {}, more: Partial<WorkflowDefinition> = {}) {
+    async submitRun(steps: Steps, input: Record<string, unknown> = {}, more: Partial<WorkflowDefinition> = {}) {
       return use.run(await use.workflow(steps, more), input);
     },
     async state(id: string): Promise<RunState> {

@@ -16,13 +16,13 @@ export function buildDecisions(kernel: Kernel): Record<DecisionMethod, Decide> {
   const by =
     (method: 'check' | 'evaluate' | 'explain'): Decide =>
     async (message) =>
-      checkResponseMessage(await kernel[method](requestOf(message)));
+      checkResponseMessage(await kernel[method](toRequest(message)));
   const simulate: Decide = async (message) =>
-    checkResponseMessage(await kernel.simulate(requestOf(message), trialOf(message)));
+    checkResponseMessage(await kernel.simulate(toRequest(message), trialOf(message)));
   return { Check: by('check'), Evaluate: by('evaluate'), Explain: by('explain'), Simulate: simulate };
 }
 
-function requestOf(message: PolicyCheckRequestMessage) {
+function toRequest(message: PolicyCheckRequestMessage) {
   try {
     return checkRequestOf(message);
   } catch (error) {

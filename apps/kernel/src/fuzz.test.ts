@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { Root } from 'protobufjs';
 import { kernelBatchService } from './kernel-batch-service';
 import { kernelService } from './kernel-service';
-import { kernelOf } from './kernel.testing';
+import { startKernel } from './kernel.testing';
 import { outputService } from './output-service';
 
 jest.setTimeout(fuzzTimeoutMs());
@@ -52,7 +52,7 @@ describe('arbitrary input to the kernel', () => {
   beforeAll(async () => {
     redisServer = await startRedis();
     redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1 });
-    kernel = await kernelOf(policy, folder, { redis });
+    kernel = await startKernel(policy, folder, { redis });
     server = await startGrpcServer(
       {
         address: { host: '127.0.0.1', port: 0 },

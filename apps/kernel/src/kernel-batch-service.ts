@@ -27,7 +27,7 @@ export function kernelBatchService(kernel: Kernel): Record<string, Method> {
           throw new AppError('method_not_allowed', { error: `a batch asks ${decisionMethods.join(', ')} only` });
         return codec.encodeResponse(await decide[name](decoded(request)));
       },
-      response: (outcomes) => ({ answers: outcomes.map(answerOf) }),
+      response: (outcomes) => ({ answers: outcomes.map(toDecisionAnswer) }),
     }),
   };
 
@@ -49,7 +49,7 @@ function refuseLarge(questions: readonly DecisionQuestionMessage[]): void {
 }
 
 const nothing = Buffer.alloc(0);
-const answerOf = (outcome: Outcome<Buffer>): DecisionAnswerMessage =>
+const toDecisionAnswer = (outcome: Outcome<Buffer>): DecisionAnswerMessage =>
   outcome.kind === 'answered'
     ? { response: outcome.answer, code: 0, details: '', error_code: '' }
     : { response: nothing, code: outcome.code, details: outcome.details, error_code: outcome.errorCode };

@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kernelBatchService } from './kernel-batch-service';
 import { kernelService } from './kernel-service';
-import { kernelOf } from './kernel.testing';
+import { startKernel } from './kernel.testing';
 import { outputService } from './output-service';
 
 const policy = `version: '1'
@@ -50,7 +50,7 @@ describe('a batch of kernel requests', () => {
   beforeAll(async () => {
     redisServer = await startRedis();
     redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1 });
-    local = await kernelOf(policy, folder, { redis, metrics: opened.metrics });
+    local = await startKernel(policy, folder, { redis, metrics: opened.metrics });
     const served: Kernel = Object.create(local, {
       check: { value: (request: PolicyRequest) => checked().then(() => local.check(request)) },
       simulate: { value: (...asked: Parameters<Kernel['simulate']>) => checked().then(() => local.simulate(...asked)) },

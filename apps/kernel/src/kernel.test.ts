@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kernelBatchService } from './kernel-batch-service';
 import { kernelService } from './kernel-service';
-import { kernelOf } from './kernel.testing';
+import { startKernel } from './kernel.testing';
 import { outputService } from './output-service';
 
 const policy = `version: '1'
@@ -76,7 +76,7 @@ describe('the kernel over gRPC', () => {
   beforeAll(async () => {
     redisServer = await startRedis();
     redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1 });
-    local = await kernelOf(policy, folder, { redis });
+    local = await startKernel(policy, folder, { redis });
   });
   beforeEach(async () => {
     await redis.flushall();

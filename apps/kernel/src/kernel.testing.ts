@@ -6,7 +6,7 @@ import { join } from 'node:path';
 type KernelDeps = Parameters<typeof openLocalKernel>[1];
 
 /** A kernel with one policy file in a temporary folder of the test. */
-export async function kernelOf(
+export async function startKernel(
   policy: string,
   folder: string,
   deps: Pick<KernelDeps, 'redis' | 'metrics'>,

@@ -9,7 +9,7 @@ type SchedulerMetrics = OpenMetrics<typeof schedulerMetrics & typeof approvalMet
 export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: () => PoolTable): SchedulingEvents {
   const label = topicLabel();
   let known: PoolTable | undefined;
-  const topicOf = (name: string) => {
+  const toTopicLabel = (name: string) => {
     const table = pools();
     if (table !== known) {
       known = table;
@@ -18,38 +18,38 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     return { topic: label.of(name) };
   };
   return {
-    received: (topic) => metrics.jobsReceived.inc(topicOf(topic)),
-    denied: (topic) => metrics.safetyDenied.inc(topicOf(topic)),
-    overBudget: (topic, action, limit) => metrics.overBudget.inc({ ...topicOf(topic), action, limit }),
+    received: (topic) => metrics.jobsReceived.inc(toTopicLabel(topic)),
+    denied: (topic) => metrics.safetyDenied.inc(toTopicLabel(topic)),
+    overBudget: (topic, action, limit) => metrics.overBudget.inc({ ...toTopicLabel(topic), action, limit }),
     budgetReached: ({ account, period, percent }) => {
       metrics.spendAlerts.inc({ percent: String(percent) });
       log.warn('budget threshold reached', { account, period, percent });
     },
-    safetyUnavailable: (topic) => metrics.safetyUnavailable.inc(topicOf(topic)),
-    failOpen: (topic) => metrics.inputFailOpen.inc(topicOf(topic)),
+    safetyUnavailable: (topic) => metrics.safetyUnavailable.inc(toTopicLabel(topic)),
+    failOpen: (topic) => metrics.inputFailOpen.inc(toTopicLabel(topic)),
     dispatched: (topic, waitedMs) => {
-      metrics.jobsDispatched.inc(topicOf(topic));
-      metrics.dispatchSeconds.observe(topicOf(topic), waitedMs / 1_000);
+      metrics.jobsDispatched.inc(toTopicLabel(topic));
+      metrics.dispatchSeconds.observe(toTopicLabel(topic), waitedMs / 1_000);
     },
     rolledBack: (topic, error) => {
-      metrics.dispatchRollback.inc(topicOf(topic));
+      metrics.dispatchRollback.inc(toTopicLabel(topic));
       log.warn('publishing a dispatch failed', { topic, error });
     },
-    completed: (topic, status) => metrics.jobsCompleted.inc({ ...topicOf(topic), status }),
+    completed: (topic, status) => metrics.jobsCompleted.inc({ ...toTopicLabel(topic), status }),
     waiting: (topic, reason) => {
       metrics.routingFailures.inc({ reason: reasonLabel(reason) });
       log.debug('job is waiting', { topic, reason });
     },
     replayed: (topic, what) => {
-      metrics.orphanReplayed.inc(topicOf(topic));
+      metrics.orphanReplayed.inc(toTopicLabel(topic));
       metrics.reconcilerRepairs.inc({ kind: what });
       log.info('job repaired', { topic, reason: what });
     },
     outputChecked: (topic, phase, decision, tookMs) => {
-      metrics.outputChecked.inc(topicOf(topic));
-      metrics.outputCheckSeconds.observe({ ...topicOf(topic), phase }, tookMs / 1_000);
-      if (decision === 'QUARANTINE') metrics.outputQuarantined.inc(topicOf(topic));
-      if (decision === 'REDACT') metrics.outputRedactions.inc(topicOf(topic));
+      metrics.outputChecked.inc(toTopicLabel(topic));
+      metrics.outputCheckSeconds.observe({ ...toTopicLabel(topic), phase }, tookMs / 1_000);
+      if (decision === 'QUARANTINE') metrics.outputQuarantined.inc(toTopicLabel(topic));
+      if (decision === 'REDACT') metrics.outputRedactions.inc(toTopicLabel(topic));
     },
     reconciled: (tookMs) => metrics.reconcilerCycleSeconds.observe(tookMs / 1_000),
     openJobs: (counts) => {
@@ -66,14 +66,14 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     flushed: (pool, jobs) => metrics.flushedOnWorkerOnline.inc({ pool }, jobs),
     approvalExpired: () => metrics.approvalsExpired.inc(),
     outputEvaluated: (topic, decision, tookMs) => {
-      metrics.outputEvaluations.inc(topicOf(topic));
-      metrics.outputEvalSeconds.observe(topicOf(topic), tookMs / 1_000);
-      if (decision === 'QUARANTINE') metrics.outputDenials.inc(topicOf(topic));
+      metrics.outputEvaluations.inc(toTopicLabel(topic));
+      metrics.outputEvalSeconds.observe(toTopicLabel(topic), tookMs / 1_000);
+      if (decision === 'QUARANTINE') metrics.outputDenials.inc(toTopicLabel(topic));
     },
-    outputLate: (topic) => metrics.outputAsyncTimeout.inc(topicOf(topic)),
-    deadLetterFailed: (topic) => metrics.dlqEmitFailures.inc(topicOf(topic)),
+    outputLate: (topic) => metrics.outputAsyncTimeout.inc(toTopicLabel(topic)),
+    deadLetterFailed: (topic) => metrics.dlqEmitFailures.inc(toTopicLabel(topic)),
     outputSkipped: (topic, error) => {
-      metrics.outputSkipped.inc(topicOf(topic));
+      metrics.outputSkipped.inc(toTopicLabel(topic));
       log.warn('output check skipped', { topic, error });
     },
     ignoredResult: (jobId, reason) => log.debug('result ignored', { job_id: jobId, reason }),

@@ -32,7 +32,7 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
       pools.flatMap((pool) =>
         states.map((state) => ({
           labels: { pool, state },
-          value: workers.filter((worker) => worker.pool === pool && stateOf(worker) === state).length,
+          value: workers.filter((worker) => worker.pool === pool && getWorkerState(worker) === state).length,
         })),
       ),
     );
@@ -51,7 +51,7 @@ const systemDocuments = ['default', 'policy', 'topics', 'packs', 'pack_catalogs'
 
 const breakerNumber = { closed: 0, open: 1, half_open: 2 } as const;
 
-const stateOf = (worker: Parameters<typeof hasRoom>[0]): 'ready' | 'overloaded' | 'draining' => {
+const getWorkerState = (worker: Parameters<typeof hasRoom>[0]): 'ready' | 'overloaded' | 'draining' => {
   if (worker.draining) return 'draining';
   return hasRoom(worker) ? 'ready' : 'overloaded';
 };

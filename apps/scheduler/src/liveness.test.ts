@@ -5,7 +5,7 @@ import { useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
 
-const heartbeatOf = (worker_id: string) =>
+const buildHeartbeat = (worker_id: string) =>
   heartbeatPacket({ trace_id: '', sender_id: worker_id, nowUs: 1 }, { worker_id, pool: 'main', max_parallel_jobs: 1 });
 
 describe('a worker whose heartbeats have expired', () => {
@@ -33,7 +33,7 @@ describe('a worker whose heartbeats have expired', () => {
     const { ctx } = await use.start({ env, idle: true });
     const id = await use.submit();
     await decideJob(ctx, id);
-    const { body } = heartbeatOf('w1');
+    const { body } = buildHeartbeat('w1');
     ctx.registry.heartbeat(body, Date.now() - 1_000);
     ctx.registry.busConnected(Date.now() - 1_000);
 
@@ -99,7 +99,7 @@ describe('a worker that is restarted under the same id', () => {
     const { ctx } = await use.start({ idle: true });
     const worker = await use.rawWorker({ id: 'w1', max: 2 });
     const id = await use.submit();
-    const { body: beat } = heartbeatOf('w1');
+    const { body: beat } = buildHeartbeat('w1');
     ctx.registry.heartbeat({ ...beat, labels: { [bootIdLabel]: 'one' } }, Date.now());
     await decideJob(ctx, id);
     await worker.dispatched(id);

@@ -16,7 +16,7 @@ async function running() {
   return { ...scheduler, worker, id, request };
 }
 
-const resultOf = ({ job_id, dispatch }: JobRequest, status: 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL') =>
+const buildResult = ({ job_id, dispatch }: JobRequest, status: 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL') =>
   jobResultPacket(
     { trace_id: '', sender_id: 'w1', nowUs: 1 },
     { job_id, worker_id: 'w1', status: toJobStatus(status), dispatch },
@@ -99,7 +99,7 @@ describe('a result may be delivered more than once', () => {
   it('a success ends the job once', async () => {
     const { ctx, id, request } = await running();
 
-    await times(6, () => handleResult(ctx, 'w1', resultOf(request, 'SUCCEEDED')));
+    await times(6, () => handleResult(ctx, 'w1', buildResult(request, 'SUCCEEDED')));
 
     expect(await use.path(id)).toEqual(['PENDING', 'DISPATCHED', 'RUNNING', 'SUCCEEDED']);
   });
@@ -108,8 +108,8 @@ describe('a result may be delivered more than once', () => {
     const { ctx, id, request } = await running();
 
     await Promise.all([
-      handleResult(ctx, 'w1', resultOf(request, 'SUCCEEDED')),
-      handleResult(ctx, 'w1', resultOf(request, 'FAILED_FATAL')),
+      handleResult(ctx, 'w1', buildResult(request, 'SUCCEEDED')),
+      handleResult(ctx, 'w1', buildResult(request, 'FAILED_FATAL')),
     ]);
 
     expect(await use.path(id)).toHaveLength(4);
@@ -120,7 +120,7 @@ describe('a result may be delivered more than once', () => {
   it('a retryable failure uses one attempt', async () => {
     const { ctx, id, request } = await running();
 
-    await times(6, () => handleResult(ctx, 'w1', resultOf(request, 'FAILED_RETRYABLE')));
+    await times(6, () => handleResult(ctx, 'w1', buildResult(request, 'FAILED_RETRYABLE')));
 
     expect(await use.job(id)).toMatchObject({ state: 'RETRYING', retry_count: 1 });
   });

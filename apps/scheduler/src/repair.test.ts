@@ -127,12 +127,12 @@ describe('a scheduler that dies between two writes', () => {
 });
 
 describe('a job whose queue entry is lost', () => {
-  const entryOf = async (queue: string, id: string) => {
+  const findEntry = async (queue: string, id: string) => {
     const parts = ['prioritized', 'delayed'].map((part) => use.redis.zrange(keys.queue(queue, part), 0, '-1'));
     return (await Promise.all(parts)).flat().find((entry) => entry.includes(id));
   };
   const lose = async (queue: string, id: string) => {
-    const entry = (await entryOf(queue, id)) ?? 'none';
+    const entry = (await findEntry(queue, id)) ?? 'none';
     for (const part of ['prioritized', 'delayed']) await use.redis.zrem(keys.queue(queue, part), entry);
     expect(await use.redis.del(keys.queue(queue, entry))).toBe(1);
   };
@@ -158,7 +158,7 @@ describe('a job whose queue entry is lost', () => {
 
     await repairOpenJobs(later(restedMs));
 
-    await eventually(async () => expect(await entryOf('jobs-waiting', id)).toBeDefined());
+    await eventually(async () => expect(await findEntry('jobs-waiting', id)).toBeDefined());
     await use.worker({ id: 'w1' });
     await use.until(id, 'SUCCEEDED');
   });

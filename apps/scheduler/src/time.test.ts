@@ -5,7 +5,7 @@ import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
 const { jobCancel, jobResult } = subjects;
-const heartbeatOf = (worker_id: string) =>
+const buildHeartbeat = (worker_id: string) =>
   heartbeatPacket({ trace_id: '', sender_id: worker_id, nowUs: 1 }, { worker_id, pool: 'main', max_parallel_jobs: 1 })
     .body;
 /** Longer than the time limit of any job. */
@@ -153,7 +153,7 @@ describe('a job without a deadline', () => {
     const { ctx, later } = await use.start({ idle: true });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
-    ctx.registry.heartbeat(heartbeatOf(worker.id), Date.now());
+    ctx.registry.heartbeat(buildHeartbeat(worker.id), Date.now());
     await decideJob(ctx, id);
     const processed = (afterMs: number) => timeOutRunning(later(lateMs + afterMs), id);
     ctx.registry.busConnected(Date.now() + lateMs);

@@ -239,7 +239,7 @@ export function useScheduler() {
     /** Packet bodies of a kind received on a subject, optionally of one job. */
     bodies<K extends PayloadKind>(kind: K, subject: string, jobId?: string): TypedPacket<K>['body'][] {
       return packets.flatMap((one) =>
-        one.subject === subject && isOf(kind, one.packet) && (!jobId || idOf(one.packet.body) === jobId)
+        one.subject === subject && isOf(kind, one.packet) && (!jobId || getJobId(one.packet.body) === jobId)
           ? [one.packet.body]
           : [],
       );
@@ -282,4 +282,4 @@ const fail = (): never => {
 };
 const isOf = <K extends PayloadKind>(kind: K, packet: Packet): packet is Packet & TypedPacket<K> =>
   packet.kind === kind;
-const idOf = (body: object): unknown => ('job_id' in body ? body.job_id : undefined);
+const getJobId = (body: object): unknown => ('job_id' in body ? body.job_id : undefined);

@@ -130,7 +130,7 @@ export const endedBy = shape<EndedBy>({
   },
 });
 
-export const checkOf = <Name extends string>(names: readonly Name[]) =>
+export const buildCheckSchema = <Name extends string>(names: readonly Name[]) =>
   shape<ExplainCheck<string>>({
     required: {
       check: Joi.string().valid(...names),
@@ -167,7 +167,7 @@ export const explainJob = endpoint({
         })
           .allow(null)
           .description('The first blocker; null when the job is progressing or has ended.'),
-        checks: Joi.array().items(checkOf(jobChecks)),
+        checks: Joi.array().items(buildCheckSchema(jobChecks)),
         gives_up: givesUp,
         explained_at: time('Time of this explanation.'),
       },

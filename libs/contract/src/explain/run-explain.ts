@@ -5,7 +5,7 @@ import { count, jobId, strings, text } from '../fields';
 import { shape } from '../shape';
 import {
   blockerFields,
-  checkOf,
+  buildCheckSchema,
   endedBy,
   givesUp,
   jobBlockers,
@@ -108,7 +108,7 @@ export const explainRun = endpoint({
         blocked_by: wait.allow(null).description('The first blocker; null when the run is progressing or has ended.'),
         waits: Joi.array().items(wait),
         more_waits: count('Number of waits not listed.'),
-        checks: Joi.array().items(checkOf(runChecks)),
+        checks: Joi.array().items(buildCheckSchema(runChecks)),
         steps: Joi.array().items(
           shape<StepExplanation>({
             required: {

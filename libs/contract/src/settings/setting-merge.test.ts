@@ -14,7 +14,7 @@ const settings = Object.entries(settingSections).flatMap(([name, schema]) =>
 );
 
 /** The rules that apply to a setting: its own, and those of its groups and section. */
-const rulesOf = (path: string): MergeRule[] => {
+const findRules = (path: string): MergeRule[] => {
   const rules: MergeRule[] = [];
   let fields: Readonly<Record<string, MergeField>> | undefined = settingMerge;
   for (const name of path.split('.')) {
@@ -24,7 +24,7 @@ const rulesOf = (path: string): MergeRule[] => {
   }
   return rules;
 };
-const ruleOf = (path: string) => rulesOf(path)[0];
+const findRule = (path: string) => findRules(path)[0];
 
 /** Settings that are not restrictions despite their names. */
 const free = ['retry.max_retries', 'retry.max_backoff'];
@@ -33,13 +33,13 @@ const restrictive =
 
 describe('the merge of config documents', () => {
   it.each(settings)('%s: exactly one rule is declared, for the setting or for its section', (path) => {
-    expect(rulesOf(path).map(({ kind }) => kind)).toHaveLength(1);
+    expect(findRules(path).map(({ kind }) => kind)).toHaveLength(1);
   });
 
   it('restricts for every setting of safety, limits and rate_limits', () => {
     const inside = settings.filter((path) => /^(safety|limits|rate_limits)\./.test(path));
 
-    expect(inside.filter((path) => ruleOf(path)?.kind === 'narrowest')).toEqual([]);
+    expect(inside.filter((path) => findRule(path)?.kind === 'narrowest')).toEqual([]);
     expect(inside.length).toBeGreaterThan(20);
   });
 
@@ -48,12 +48,12 @@ describe('the merge of config documents', () => {
     // A setting that is read from system/default only cannot be relaxed by another document.
     const anywhere = named.filter((path) => !/^(policy|boundary_hardening)\./.test(path));
 
-    expect(anywhere.filter((path) => ruleOf(path)?.kind === 'narrowest')).toEqual([]);
+    expect(anywhere.filter((path) => findRule(path)?.kind === 'narrowest')).toEqual([]);
   });
 
   it('refers to existing settings', () => {
     const referred = settings.flatMap((path) => {
-      const rule = ruleOf(path);
+      const rule = findRule(path);
       const group = path.slice(0, path.lastIndexOf('.'));
       if (rule?.kind === 'limit') return rule.otherwise ?? [];
       if (rule?.kind === 'added') return rule.to;
@@ -67,7 +67,7 @@ describe('the merge of config documents', () => {
 
   it('orders all values of a choice', () => {
     for (const path of settings) {
-      const rule = ruleOf(path);
+      const rule = findRule(path);
       if (rule?.kind !== 'strictest') continue;
       const [section = '', ...inner] = path.split('.');
       const { type, allow = [] } = settingSections[section]?.extract(inner).describe() as { type: string; allow?: unknown[] };

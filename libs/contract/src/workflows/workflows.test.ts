@@ -7,14 +7,14 @@ import { addSchedule } from './schedules';
 import { dryRunWorkflow, putWorkflow, workflowEndpoints } from './workflows';
 
 const own: readonly Endpoint[] = [...workflowEndpoints, ...workflowRunEndpoints];
-const targetOf = ({ method, path }: Endpoint) => `${method} ${path.replace(/:\w+/g, ':')}`;
+const toTarget = ({ method, path }: Endpoint) => `${method} ${path.replace(/:\w+/g, ':')}`;
 const validate = (schema: Joi.Schema | undefined, value: unknown) => schema?.validate(value, { abortEarly: false });
 
 describe('endpoints of workflows and runs', () => {
   it('are those of the contract, with unique ids and paths', () => {
     const others = (endpoints as readonly Endpoint[]).filter(({ id }) => !own.some((mine) => mine.id === id));
 
-    expect(own.map(targetOf)).toEqual(
+    expect(own.map(toTarget)).toEqual(
       expect.arrayContaining([
         'get /api/v1/workflows', 'post /api/v1/workflows', 'get /api/v1/workflows/:', 'delete /api/v1/workflows/:',
         'get /api/v1/workflows/:/versions', 'post /api/v1/workflows/:/dry-run', 'post /api/v1/workflows/:/runs',
@@ -25,7 +25,7 @@ describe('endpoints of workflows and runs', () => {
         'get /api/v1/workflows/:/schedules', 'post /api/v1/workflows/:/schedules',
       ]),
     ); // prettier-ignore
-    expect(new Set([...own, ...others].map(targetOf)).size).toBe(own.length + others.length);
+    expect(new Set([...own, ...others].map(toTarget)).size).toBe(own.length + others.length);
     expect(new Set([...own, ...others].map(({ id }) => id)).size).toBe(own.length + others.length);
   });
 

@@ -104,7 +104,7 @@ export function dispatchPacket(
     { trace_id: job.trace_id, sender_id: senderId, nowUs },
     {
       ...draft,
-      identity: identityOf(job),
+      identity: toIdentity(job),
       dispatch: dispatchIdentity(job),
       labels: { ...draft.labels, ...approvalLabels(job), ...bypassLabels(job) },
       env: {
@@ -147,7 +147,7 @@ export function isStaleDispatch(
   return id === '' ? attempt > 0 && attempt !== job.attempts : id !== job.dispatch_id;
 }
 
-const identityOf = ({ tenant, request }: Pick<JobRecord, 'tenant' | 'request'>) => ({
+const toIdentity = ({ tenant, request }: Pick<JobRecord, 'tenant' | 'request'>) => ({
   tenant_id: tenant,
   principal_id: request.principal_id,
   actor_id: request.actor_id,

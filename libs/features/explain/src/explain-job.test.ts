@@ -1,6 +1,6 @@
 import { approvalGateTopic, jobBlockers, jobChecks } from '@svc/contract';
 import { explainJob } from './explain-job';
-import { blockerCases as cases, topicOf } from './job-blockers.testing';
+import { blockerCases as cases, buildTopic } from './job-blockers.testing';
 import { at, factsWith, runningWith, us, waitingWith } from './job-facts.testing';
 
 describe('a job is explained by the first thing that blocks it', () => {
@@ -30,7 +30,7 @@ describe('a job is explained by the first thing that blocks it', () => {
 
   it('reports later blockers of a held job, but not as the first one', () => {
     const explained = explainJob(
-      factsWith({ job: { state: 'APPROVAL_REQUIRED' }, facts: { topic: topicOf('disabled'), workers: [] } }),
+      factsWith({ job: { state: 'APPROVAL_REQUIRED' }, facts: { topic: buildTopic('disabled'), workers: [] } }),
     );
 
     expect(explained.blocked_by?.kind).toBe('approval');
@@ -41,7 +41,7 @@ describe('a job is explained by the first thing that blocks it', () => {
 
 describe('a job that nothing blocks', () => {
   it.each([
-    ['is being decided', factsWith({ facts: { topic: topicOf('active') } }), 'A scheduler is processing it now.'],
+    ['is being decided', factsWith({ facts: { topic: buildTopic('active') } }), 'A scheduler is processing it now.'],
     ['is about to be dispatched', waitingWith(), /^Nothing blocks it: .* found pool_overloaded\.$/],
     ['runs', runningWith(), `It has been running on w1 since ${at(-10)}.`],
     [

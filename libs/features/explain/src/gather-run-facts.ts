@@ -80,7 +80,7 @@ async function explainStepJobs(
 
 /** Timers of each step's newest attempt: older ones have no effect. */
 function currentTimers(run: RunState, timers: readonly RunTimer[]): Map<string, number> {
-  const attemptOf = (path: string): number | undefined => {
+  const findAttempt = (path: string): number | undefined => {
     const [, step = path, index] = /^(.+)\[(\d+)\]$/.exec(path) ?? [];
     const record = Object.hasOwn(run.steps, step) ? run.steps[step] : undefined;
     return (index === undefined ? record : record?.children?.[Number(index)])?.attempts;
@@ -90,7 +90,7 @@ function currentTimers(run: RunState, timers: readonly RunTimer[]): Map<string, 
       const parts = timerParts(member);
       if (!parts) return [];
       const { of, purpose } = parts;
-      if (of && attemptOf(of.path) !== of.attempt) return [];
+      if (of && findAttempt(of.path) !== of.attempt) return [];
       return [[`${of?.path ?? ''}#${purpose}`, dueMs]];
     }),
   );

@@ -15,7 +15,7 @@ export interface BlockerCase {
 
 const delayed = (dueInSec: number) => entry({ at: 'delayed', dueMs: nowMs + dueInSec * 1_000 });
 const capped = { budgets: { max_concurrent_jobs: 2 } };
-export const topicOf = (status: 'active' | 'disabled'): JobFacts['topic'] => ({
+export const buildTopic = (status: 'active' | 'disabled'): JobFacts['topic'] => ({
   kind: 'registered',
   registration: { name: 'job.work', pool: 'main', requires: [], risk_tags: [], status },
 });
@@ -115,7 +115,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'topic_refused',
     name: 'its topic was disabled',
-    facts: factsWith({ facts: { topic: topicOf('disabled') } }),
+    facts: factsWith({ facts: { topic: buildTopic('disabled') } }),
     check: 'topic',
     owner: { kind: 'topic', id: 'job.work', value: 'disabled' },
     what: /job\.work is disabled/,

@@ -6,7 +6,7 @@ import type { RunFacts } from './run-facts';
 type RunCheck = ExplainView['checks'][number]['check'];
 
 /** Kinds of waits that each check reports. */
-const kindsOf: Readonly<Record<RunCheck, readonly RunWait['kind'][]>> = {
+const waitKinds: Readonly<Record<RunCheck, readonly RunWait['kind'][]>> = {
   engine: ['engine'],
   lock: ['lock'],
   deadline: [],
@@ -23,9 +23,9 @@ export function buildRunChecks(
 ): ExplainCheck<RunCheck>[] {
   const found = buildDetails(facts, waits);
   return (['engine', 'lock', 'deadline', 'ending', 'slots', 'steps'] as const).map((check) => {
-    const blocks = waits.find(({ kind, under_way }) => !under_way && kindsOf[check].includes(kind));
+    const blocks = waits.find(({ kind, under_way }) => !under_way && waitKinds[check].includes(kind));
     if (!blocks) return { check, ...found[check] };
-    const isFirst = blockedBy !== null && kindsOf[check].includes(blockedBy.kind);
+    const isFirst = blockedBy !== null && waitKinds[check].includes(blockedBy.kind);
     const { what: detail, owner } = isFirst ? blockedBy : blocks;
     return { check, outcome: isFirst ? 'blocks' : 'would_block', detail, owner };
   });

@@ -2,7 +2,7 @@ import { AppError } from '@svc/contract';
 import fc from 'fast-check';
 import { checkMemoryAccess } from './memory-access';
 
-const codeOf = (config: Record<string, unknown> | undefined, id: string | undefined) => {
+const getErrorCode = (config: Record<string, unknown> | undefined, id: string | undefined) => {
   try {
     checkMemoryAccess(config, id);
     return 'allowed';
@@ -10,40 +10,40 @@ const codeOf = (config: Record<string, unknown> | undefined, id: string | undefi
     return error instanceof AppError ? error.errorCode : error;
   }
 };
-const denies = (glob: string, id: string) => codeOf({ context: { denied_memory_ids: [glob] } }, id) !== 'allowed';
+const denies = (glob: string, id: string) => getErrorCode({ context: { denied_memory_ids: [glob] } }, id) !== 'allowed';
 
 describe('checkMemoryAccess', () => {
   it('is skipped without a config, without its section, or when no id was sent', () => {
     const context = { denied_memory_ids: ['*'] };
 
-    expect(codeOf(undefined, 'm')).toBe('allowed');
-    expect(codeOf({ other: {} }, 'm')).toBe('allowed');
-    expect(codeOf({ context }, undefined)).toBe('allowed');
-    expect(codeOf({ context }, 'm')).toBe('memory_policy_violation');
+    expect(getErrorCode(undefined, 'm')).toBe('allowed');
+    expect(getErrorCode({ other: {} }, 'm')).toBe('allowed');
+    expect(getErrorCode({ context }, undefined)).toBe('allowed');
+    expect(getErrorCode({ context }, 'm')).toBe('memory_policy_violation');
   });
 
   it('denied ids win over allowed ids; an empty allow list allows all', () => {
     const context = { denied_memory_ids: ['a-secret'], allowed_memory_ids: ['a-*'] };
 
-    expect(codeOf({ context }, 'a-notes')).toBe('allowed');
-    expect(codeOf({ context }, 'a-secret')).toBe('memory_policy_violation');
-    expect(codeOf({ context }, 'b')).toBe('memory_policy_violation');
-    expect(codeOf({ context: { allowed_memory_ids: [] } }, 'b')).toBe('allowed');
+    expect(getErrorCode({ context }, 'a-notes')).toBe('allowed');
+    expect(getErrorCode({ context }, 'a-secret')).toBe('memory_policy_violation');
+    expect(getErrorCode({ context }, 'b')).toBe('memory_policy_violation');
+    expect(getErrorCode({ context: { allowed_memory_ids: [] } }, 'b')).toBe('allowed');
   });
 
   it('needs a match in each list when several documents have one', () => {
     const context = { allowed_memory_ids: [['a-*'], ['*-notes', 'b']] };
 
-    expect(codeOf({ context }, 'a-notes')).toBe('allowed');
-    for (const id of ['a-b', 'x-notes', 'b']) expect(codeOf({ context }, id)).toBe('memory_policy_violation');
+    expect(getErrorCode({ context }, 'a-notes')).toBe('allowed');
+    for (const id of ['a-b', 'x-notes', 'b']) expect(getErrorCode({ context }, id)).toBe('memory_policy_violation');
     for (const list of [['a', ['a']], [['a'], [1]], [[]], [['a'], []]])
-      expect(codeOf({ context: { allowed_memory_ids: list } }, 'a')).toBe('memory_policy_unreadable');
+      expect(getErrorCode({ context: { allowed_memory_ids: list } }, 'a')).toBe('memory_policy_unreadable');
   });
 
   it.each([[null], ['x'], [[]], [{ denied_memory_ids: {} }], [{ allowed_memory_ids: [null] }]])(
     'denies every id when a list is %j',
     (context) => {
-      expect(codeOf({ context }, 'm')).toBe('memory_policy_unreadable');
+      expect(getErrorCode({ context }, 'm')).toBe('memory_policy_unreadable');
     },
   );
 

@@ -20,7 +20,7 @@ const body = (over: object = {}): SubmitBody => {
 };
 const normalize = (over: object = {}, who: Partial<Caller> = {}, maxPromptChars = 0) =>
   normalizeRequest(body(over), { ...caller, ...who }, 'j1', maxPromptChars, '2026-01-01T00:00:00.000Z');
-const codeOf = (act: () => unknown) => {
+const getErrorCode = (act: () => unknown) => {
   try {
     act();
     return undefined;
@@ -70,22 +70,22 @@ describe('normalizeRequest', () => {
   });
 
   it.each(['', 'mem:', 'mem:  '])('memory id %j is rejected', (memory_id) => {
-    expect(codeOf(() => normalize({ memory_id }))).toBe('invalid_memory_id');
+    expect(getErrorCode(() => normalize({ memory_id }))).toBe('invalid_memory_id');
   });
 
   it('uses the principal of the credential, and another one only with permission', () => {
     expect(normalize().request).toMatchObject({ principal_id: 'uma', actor_id: 'uma' });
     expect(normalize({ principal_id: 'uma', actor_id: 'bot' }).request).toMatchObject({ actor_id: 'bot' });
-    expect(codeOf(() => normalize({ principal_id: 'bob' }))).toBe('access_denied');
+    expect(getErrorCode(() => normalize({ principal_id: 'bob' }))).toBe('access_denied');
     expect(normalize({ principal_id: 'bob' }, { role: 'admin' }).request.principal_id).toBe('bob');
     expect(normalize({ principal_id: 'bob' }, { allowCrossTenant: true }).request).toMatchObject({ actor_id: 'bob' });
   });
 
   it('rejects another tenant in every field that names one', () => {
     expect(normalize({ tenant_id: 'acme', org_id: 'acme' }).tenant).toBe('acme');
-    expect(codeOf(() => normalize({ org_id: 'globex' }))).toBe('tenant_access_denied');
-    expect(codeOf(() => normalize({ org_id: 'acme', tenant_id: 'globex' }))).toBe('tenant_access_denied');
-    expect(codeOf(() => normalize({ tenant_id: 'globex' }, { scope: '*', allowCrossTenant: true }))).toBe(
+    expect(getErrorCode(() => normalize({ org_id: 'globex' }))).toBe('tenant_access_denied');
+    expect(getErrorCode(() => normalize({ org_id: 'acme', tenant_id: 'globex' }))).toBe('tenant_access_denied');
+    expect(getErrorCode(() => normalize({ tenant_id: 'globex' }, { scope: '*', allowCrossTenant: true }))).toBe(
       'tenant_access_denied',
     );
   });
@@ -97,8 +97,8 @@ describe('normalizeRequest', () => {
     [900_000, 500_000],
     [10, 10],
   ])('a license that says %s allows prompts of %s characters', (granted, allowed) => {
-    expect(codeOf(() => normalize({ prompt: 'x'.repeat(allowed) }, {}, granted))).toBeUndefined();
-    expect(codeOf(() => normalize({ prompt: 'x'.repeat(allowed + 1) }, {}, granted))).toBe('tier_limit_exceeded');
+    expect(getErrorCode(() => normalize({ prompt: 'x'.repeat(allowed) }, {}, granted))).toBeUndefined();
+    expect(getErrorCode(() => normalize({ prompt: 'x'.repeat(allowed + 1) }, {}, granted))).toBe('tier_limit_exceeded');
   });
 
   it('a secret reference marks the job only at the start of a text', () => {

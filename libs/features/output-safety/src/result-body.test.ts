@@ -5,7 +5,7 @@ import { ResultBody } from './result-body';
 const pointer = 'redis://res:j1';
 
 /** A body over a store that keeps these versions: each read takes the next, and the last stays. */
-function bodyOf(...versions: (string | null)[]) {
+function readVersions(...versions: (string | null)[]) {
   const reads: number[] = [];
   const read = (_pointer: string, maxBytes: number): Promise<StoredBody | null> => {
     reads.push(maxBytes);
@@ -18,7 +18,7 @@ function bodyOf(...versions: (string | null)[]) {
 
 describe('the body of a result', () => {
   it('is read once when it is small', async () => {
-    const { reads, at } = bodyOf('small');
+    const { reads, at } = readVersions('small');
     const body = at(pointer);
     body.prefetch();
 
@@ -29,7 +29,7 @@ describe('the body of a result', () => {
   });
 
   it('is read again for a scan when only its head was read', async () => {
-    const { reads, at } = bodyOf('x'.repeat(100_000));
+    const { reads, at } = readVersions('x'.repeat(100_000));
     const body = at(pointer);
 
     expect(await body.head()).toEqual({ sizeBytes: 100_000, hasBody: true });
@@ -39,7 +39,7 @@ describe('the body of a result', () => {
   });
 
   it('may become visible after the report', async () => {
-    const { reads, at } = bodyOf(null, null, 'late');
+    const { reads, at } = readVersions(null, null, 'late');
     const body = at(pointer);
 
     expect(await body.head()).toEqual({ sizeBytes: 0, hasBody: true });
@@ -48,7 +48,7 @@ describe('the body of a result', () => {
   });
 
   it('is not read from another job or an external store', async () => {
-    const { reads, at } = bodyOf('secret');
+    const { reads, at } = readVersions('secret');
 
     expect(await at('redis://res:j2').head()).toEqual({ sizeBytes: 0, hasBody: false });
     expect(await at('s3://bucket/key').head()).toEqual({ sizeBytes: 0, hasBody: true });

@@ -405,7 +405,7 @@ describe('without JetStream', () => {
   it('the same calls work on core NATS, with queue groups', async () => {
     const [one, two] = [await bus({ jetstream: false }), await bus({ jetstream: false })];
     const seen: string[] = [];
-    const note = async ({ packet }: { packet: Packet }) => (seen.push(packet.trace_id), term('not looked at'));
+    const note = async ({ packet }: { packet: Packet }) => (seen.push(packet.trace_id), term('not read'));
     one.consume(consumers.schedulerResult, note);
     two.consume(consumers.schedulerResult, note);
     await Promise.all([one.flush(), two.flush()]);

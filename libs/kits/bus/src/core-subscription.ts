@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from 'nats';
 import type { Delivery } from './delivery';
-import { traceOf } from './trace';
+import { parseTrace } from './trace';
 
 /**
  * A core NATS subscription with the handler of a durable consumer. Ignores the handler's result, because core NATS has no
@@ -37,7 +37,7 @@ export class CoreSubscription {
   }
 
   private async handle({ subject, data, headers }: Msg): Promise<void> {
-    const trace = traceOf(headers);
+    const trace = parseTrace(headers);
     await this.handler({ subject, bytes: data, deliveries: 1, ...(trace && { trace }) });
   }
 }

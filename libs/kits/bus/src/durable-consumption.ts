@@ -4,7 +4,7 @@ import { Events, type ConsumerMessages, type JsMsg, type NatsConnection } from '
 import { redeliveryDelayMs, type Delivery, type Outcome } from './delivery';
 import { Slots } from './slots';
 import { ensureConsumer, type ConsumerSettings } from './streams';
-import { traceOf } from './trace';
+import { parseTrace } from './trace';
 
 export interface ConsumptionOptions extends ConsumerSettings {
   /** Maximum concurrent messages. */
@@ -159,7 +159,7 @@ export class DurableConsumption {
 }
 
 function readDelivery(message: JsMsg): Delivery {
-  const trace = traceOf(message.headers);
+  const trace = parseTrace(message.headers);
   return {
     subject: message.subject,
     bytes: message.data,

@@ -18,7 +18,7 @@ export function messageHeaders(
   return result;
 }
 
-export function traceOf(from: MsgHdrs | undefined): Trace | undefined {
+export function parseTrace(from: MsgHdrs | undefined): Trace | undefined {
   const traceparent = from?.get('traceparent');
   if (!traceparent) return undefined;
   const tracestate = from?.get('tracestate');

@@ -88,7 +88,7 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     if (wrong === undefined) return [];
     const run = async () => {
       const answer = await send(JSON.stringify({ [field]: wrong }));
-      const violations = expectError(answer, 400, codesOf(endpoint))['violations'] as {
+      const violations = expectError(answer, 400, getCodes(endpoint))['violations'] as {
         field: string;
         message: string;
       }[];
@@ -104,7 +104,7 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     name: `${title(endpoint)} 400: ${path.join('.')} is not made of text`,
     run: async () => {
       const answer = await send(JSON.stringify(nested(path, text)));
-      const violations = expectError(answer, 400, codesOf(endpoint))['violations'] as { path: string }[];
+      const violations = expectError(answer, 400, getCodes(endpoint))['violations'] as { path: string }[];
       const expected = path.join('.').replaceAll('.0', '[0]');
       assert.ok(
         violations.some((violation) => violation.path === expected),
@@ -140,7 +140,7 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
 }
 
 /** Error codes for violations in a body. */
-const codesOf = ({ violationCodes = {} }: Endpoint): string[] => [
+const getCodes = ({ violationCodes = {} }: Endpoint): string[] => [
   ...new Set(Object.values(violationCodes).map((code) => new AppError(code).toBody().code)),
   'invalid_body',
 ];

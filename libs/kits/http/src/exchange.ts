@@ -28,10 +28,10 @@ export function openExchange(req: Marked, ip: string): Exchange {
   return exchange;
 }
 
-export const exchangeOf = (req: Marked): Exchange => req[slot] ?? openExchange(req, req.socket.remoteAddress ?? '');
+export const getExchange = (req: Marked): Exchange => req[slot] ?? openExchange(req, req.socket.remoteAddress ?? '');
 
 /** The client's address, for pages that get a Node request. */
-export const clientAddressOf = (req: Marked): string => exchangeOf(req).ip;
+export const clientAddressOf = (req: Marked): string => getExchange(req).ip;
 
 const idBytes = 8;
 let pool = Buffer.alloc(0);

@@ -1,7 +1,7 @@
 import { AppError } from '@svc/contract';
 import type { Request } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { exchangeOf, sendJson } from './exchange';
+import { getExchange, sendJson } from './exchange';
 import type { MountOptions } from './options';
 
 /** Writes the response of a failed request. */
@@ -14,7 +14,7 @@ export type Fail = (error: unknown, req: IncomingMessage, res: ServerResponse) =
 export function failures({ asAppError, onDefect, onRejected }: MountOptions): Fail {
   return (error, req, res) => {
     const outcome = error instanceof AppError ? error : (asAppError?.(error) ?? ofExpress(error));
-    const { endpoint, requestId } = exchangeOf(req);
+    const { endpoint, requestId } = getExchange(req);
     if (!outcome) onDefect(error, { endpoint: endpoint?.id, requestId });
     if (res.headersSent) {
       // A partial response cannot be revoked; closing the connection shows the client that it is incomplete.

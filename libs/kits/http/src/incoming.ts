@@ -20,11 +20,11 @@ export interface Incoming {
 export function incomingFrom(
   trustedProxies: readonly string[],
 ): (req: IncomingMessage, res: ServerResponse) => Incoming {
-  const clientOf = clientAddressBehind(trustedProxies);
+  const getClientAddress = clientAddressBehind(trustedProxies);
   return (req, res) => {
     const { url = '/' } = req;
     const mark = url.indexOf('?');
-    const ip = clientOf(req.socket.remoteAddress, headerOf(req, 'x-forwarded-for'));
+    const ip = getClientAddress(req.socket.remoteAddress, getHeader(req, 'x-forwarded-for'));
     return {
       req,
       res,
@@ -39,11 +39,11 @@ export function incomingFrom(
 const noQuery: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Parameters after the question mark; a repeated parameter is a list. */
-export const queryOf = ({ search }: Incoming): Readonly<Record<string, unknown>> =>
+export const getQuery = ({ search }: Incoming): Readonly<Record<string, unknown>> =>
   search === '' ? noQuery : parseQuery(search);
 
 /** A request header by name in any case; repeated headers are joined as by Node. */
-export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+export function getHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(', ') : value;
 }

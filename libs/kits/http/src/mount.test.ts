@@ -65,7 +65,7 @@ describe('guarded routes', () => {
     });
   });
 
-  describe('answers', () => {
+  describe('responses', () => {
     it('201: the handler gets validated values and defaults, the caller its headers', async () => {
       const { status, body, headers } = await api.as('user')('POST', `${note}?limit=7`, { title: 'Hi' });
 

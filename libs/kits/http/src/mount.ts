@@ -60,7 +60,7 @@ export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: Mou
   return {
     app,
     finish() {
-      app.use(noRoute(methodsOf(routes.map(({ endpoint }) => endpoint))));
+      app.use(noRoute(buildMethodLookup(routes.map(({ endpoint }) => endpoint))));
       // Express recognizes error handlers by their four parameters.
       const onError: ErrorRequestHandler = (error, req, res, _next) => fail(error, req, res);
       app.use(onError);
@@ -97,7 +97,7 @@ function refuseDoubles(endpoints: readonly Endpoint[]): void {
 }
 
 /** Methods of a path, for the Allow header. */
-function methodsOf(endpoints: readonly Endpoint[]): (path: string) => string[] {
+function buildMethodLookup(endpoints: readonly Endpoint[]): (path: string) => string[] {
   const patterns = endpoints.map(({ method, path }) => ({
     method: method.toUpperCase(),
     pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}/?$`),

@@ -13,7 +13,7 @@ export interface Counters {
 }
 
 /** Requests taken from Redis per round trip: blocks for a high limit, one by one for a low limit, so that it is exact. */
-export const blockOf = (perSecond: number): number => Math.min(32, Math.max(1, Math.floor(perSecond / 50)));
+export const getBlockSize = (perSecond: number): number => Math.min(32, Math.max(1, Math.floor(perSecond / 50)));
 
 interface Lease {
   left: number;

@@ -154,7 +154,7 @@ describe('the rate limiter', () => {
     expect([cappedBy(configured, 0), cappedBy(configured, -1)]).toEqual([configured, configured]);
   });
 
-  describe('at the gate', () => {
+  describe('in the request pipeline', () => {
     const counting = (seen: string[], open: boolean) => async (bucket: string) => {
       seen.push(bucket);
       return { allowed: open, headers: { 'X-RateLimit-Limit': '7', ...(!open && { 'Retry-After': '3' }) } };

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { blockOf, Leases, type Counted, type Counters } from './rate-leases';
+import { getBlockSize, Leases, type Counted, type Counters } from './rate-leases';
 import { isTighter, RateWindows, type RateWindow } from './rate-windows';
 
 /** Sustained requests per second, and burst size. */
@@ -86,7 +86,7 @@ function toVerdict({ refused, points, remainingPoints, msBeforeNext }: Counted, 
 }
 
 const leasesFor = (limit: RateLimit, keyPrefix: string, redis: Redis | undefined): Leases =>
-  new Leases(countersFor(limit, keyPrefix, redis), blockOf(limit.rps));
+  new Leases(countersFor(limit, keyPrefix, redis), getBlockSize(limit.rps));
 
 function countersFor({ rps, burst }: RateLimit, keyPrefix: string, redis: Redis | undefined): Counters {
   const points = Math.min(rps, burst);

@@ -1,4 +1,4 @@
-import { blockOf, Leases, type Counted, type Counters } from './rate-leases';
+import { getBlockSize, Leases, type Counted, type Counters } from './rate-leases';
 
 /** Maximum requests per window of seconds. */
 export interface RateWindow {
@@ -29,7 +29,7 @@ export class RateWindows {
     const place = `${name} ${bucket}`;
     const known = this.refused.get(place);
     if (known && known.untilMs > nowMs) return { ...known.counted, msBeforeNext: known.untilMs - nowMs };
-    const counted = await this.leasesOf(name, windows).take(bucket, nowMs);
+    const counted = await this.getLeases(name, windows).take(bucket, nowMs);
     if (counted.refused) {
       if (this.refused.size >= MAX_BUCKETS) this.refused.clear();
       this.refused.set(place, { counted, untilMs: nowMs + counted.msBeforeNext });
@@ -37,12 +37,12 @@ export class RateWindows {
     return counted;
   }
 
-  private leasesOf(name: string, windows: readonly RateWindow[]): Leases {
+  private getLeases(name: string, windows: readonly RateWindow[]): Leases {
     const known = this.opened.get(name);
     if (known) return known;
     if (this.opened.size >= MAX_BUCKETS) this.opened.clear();
     const slowest = Math.min(...windows.map(({ points, sec }) => points / sec));
-    const leases = new Leases(together(windows.map(this.open)), blockOf(slowest));
+    const leases = new Leases(together(windows.map(this.open)), getBlockSize(slowest));
     this.opened.set(name, leases);
     return leases;
   }

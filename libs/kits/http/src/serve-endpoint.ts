@@ -8,7 +8,7 @@ import { sendBytes, sendJson } from './exchange';
 import { isForged } from './forgery';
 import { mayUse } from './gate';
 import { Answered, type Route } from './handler';
-import { headerOf, queryOf, type Incoming } from './incoming';
+import { getHeader, getQuery, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import { guessBucket, publicBucket, takeRate } from './take-rate';
 import { checkNamedTenant, validatorOf } from './validation';
@@ -46,7 +46,7 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
     if (access !== 'public' && !(caller && mayUse(caller, access, options.gate))) throw new AppError('access_denied');
 
     if (endpoint.rawBody) requirePlainEncoding(req);
-    const raw = { params, query: queryOf(incoming), body: endpoint.rawBody ? undefined : parseBody(bytes, req) };
+    const raw = { params, query: getQuery(incoming), body: endpoint.rawBody ? undefined : parseBody(bytes, req) };
     const checked = validate(raw);
     if (caller) checkNamedTenant(caller, raw.query, raw.body);
     const call = {
@@ -54,7 +54,7 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
       bytes: endpoint.rawBody ? bytes : noBytes,
       caller,
       ctx,
-      header: (name: string) => headerOf(req, name),
+      header: (name: string) => getHeader(req, name),
       requestId: exchange.requestId,
       ip,
     };
@@ -91,7 +91,7 @@ async function signedTenant(
   const { req, res, ip, exchange } = incoming;
   try {
     if (!options.openSignedUrl) throw new AppError('data_url_invalid');
-    return options.openSignedUrl(purpose, params, queryOf(incoming)).tenant;
+    return options.openSignedUrl(purpose, params, getQuery(incoming)).tenant;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { method = '' } = req;
@@ -136,11 +136,11 @@ export const credentialsOf = (
   { method, path }: Pick<Endpoint, 'method' | 'path'>,
 ): Parameters<MountOptions['authenticate']>[0] => ({
   authorization: req.headers.authorization,
-  apiKey: headerOf(req, 'x-api-key'),
+  apiKey: getHeader(req, 'x-api-key'),
   cookie: req.headers.cookie,
-  tenant: headerOf(req, 'x-tenant-id'),
-  principalId: headerOf(req, 'x-principal-id'),
-  principalRole: headerOf(req, 'x-principal-role'),
+  tenant: getHeader(req, 'x-tenant-id'),
+  principalId: getHeader(req, 'x-principal-id'),
+  principalRole: getHeader(req, 'x-principal-role'),
   request: { method: method.toUpperCase(), path },
 });
 

@@ -50,9 +50,9 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     ? await tlsServer(app, timeouts, options.tls, options, watching.signal)
     : createServer(timeouts, app);
   const sockets = boundConnections(server, options);
-  const answersOf = trackAnswers(server);
-  endStalled(server, options.writeTimeoutMs, answersOf);
-  answerMalformed(server, answersOf);
+  const getPendingResponses = trackAnswers(server);
+  endStalled(server, options.writeTimeoutMs, getPendingResponses);
+  answerMalformed(server, getPendingResponses);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => resolve());

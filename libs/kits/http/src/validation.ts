@@ -41,7 +41,7 @@ export function validatorOf(endpoint: Endpoint): Validate {
   const unasked = frozen(query.validate({}));
   // Paths and queries are text; in JSON, `"5"` is not a number.
   const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown, { convert: false });
-  const fields = endpoint.body && !bodyIgnoresUnknown ? fieldsOf(endpoint.body) : undefined;
+  const fields = endpoint.body && !bodyIgnoresUnknown ? getFields(endpoint.body) : undefined;
   return (raw) => {
     if (fields) requireFewStrangers(raw.body, fields);
     let isStrange = false;
@@ -51,7 +51,7 @@ export function validatorOf(endpoint: Endpoint): Validate {
       if (result.error) {
         const { details } = result.error;
         isStrange ||= details.some(({ type }) => type === 'object.unknown');
-        violations.push(...details.slice(0, MAX_VIOLATIONS).map((detail) => violationOf(place, detail)));
+        violations.push(...details.slice(0, MAX_VIOLATIONS).map((detail) => toViolation(place, detail)));
       }
       return result.value as unknown;
     };
@@ -72,7 +72,7 @@ export function validatorOf(endpoint: Endpoint): Validate {
 }
 
 /** Names of the known body fields; undefined when any field is allowed. */
-function fieldsOf(body: Joi.ObjectSchema): ReadonlySet<string> | undefined {
+function getFields(body: Joi.ObjectSchema): ReadonlySet<string> | undefined {
   const { keys = {}, flags, patterns } = body.describe() as { keys?: object; flags?: { unknown?: boolean }; patterns?: unknown }; // prettier-ignore
   return flags?.unknown || patterns ? undefined : new Set(Object.keys(keys));
 }
@@ -116,7 +116,7 @@ const once = (query: unknown): Record<string, unknown> =>
 const asName = (key: string | number | undefined): string | number =>
   typeof key !== 'string' || /^[a-z][a-z_]{0,39}$/.test(key) ? (key ?? '') : '(a key)';
 
-function violationOf(place: Place, { path, message, type }: Joi.ValidationErrorItem): Violation {
+function toViolation(place: Place, { path, message, type }: Joi.ValidationErrorItem): Violation {
   const isUnknown = type === 'object.unknown';
   const shownPath = isUnknown && path.length > 1 ? [...path.slice(0, -1), asName(path.at(-1))] : path;
   const written = shownPath.reduce<string>(

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createOutboundClient } from './client';
-import { outcomeOf, startHttp, startHttps, startTcp, type LoopbackServer } from './outbound.testing';
+import { getOutcome, startHttp, startHttps, startTcp, type LoopbackServer } from './outbound.testing';
 import type { OutboundRequest, OutboundSettings } from './settings';
 
 describe('limits', () => {
@@ -25,7 +25,7 @@ describe('limits', () => {
     const server = await http((_req, res) => res.end('x'.repeat(100)));
 
     expect((await request(server, { maxResponseBytes: 100 })).text()).toBe('x'.repeat(100));
-    expect(await outcomeOf(request(server, { maxResponseBytes: 99 }))).toBe('response_too_large');
+    expect(await getOutcome(request(server, { maxResponseBytes: 99 }))).toBe('response_too_large');
   });
 
   it('stops reading an endless body and closes the connection', async () => {
@@ -37,14 +37,14 @@ describe('limits', () => {
       write();
     });
 
-    expect(await outcomeOf(request(server, { maxResponseBytes: 100_000 }))).toBe('response_too_large');
+    expect(await getOutcome(request(server, { maxResponseBytes: 100_000 }))).toBe('response_too_large');
     await server.allClosed();
   });
 
   it('refuses a content-length above the limit before reading the body', async () => {
     const server = await http((_req, res) => res.writeHead(200, { 'content-length': '1000000000' }).flushHeaders());
 
-    expect(await outcomeOf(request(server))).toBe('response_too_large');
+    expect(await getOutcome(request(server))).toBe('response_too_large');
     await server.allClosed();
   });
 
@@ -55,7 +55,7 @@ describe('limits', () => {
     const server = await http((_req, res) => res.writeHead(200, { 'content-encoding': encoding }).end(bomb));
 
     expect(bomb.length).toBeLessThan(100_000);
-    expect(await outcomeOf(request(server, { maxResponseBytes: 100_000 }))).toBe('response_too_large');
+    expect(await getOutcome(request(server, { maxResponseBytes: 100_000 }))).toBe('response_too_large');
     await server.allClosed();
   });
 
@@ -70,7 +70,7 @@ describe('limits', () => {
       write();
     });
 
-    expect(await outcomeOf(request(server, { maxResponseBytes: 100_000 }))).toBe('response_too_large');
+    expect(await getOutcome(request(server, { maxResponseBytes: 100_000 }))).toBe('response_too_large');
     await server.allClosed();
   });
 
@@ -92,14 +92,14 @@ describe('limits', () => {
   ])('a body whose encoding %s is unknown or corrupt is refused', async (encoding, body) => {
     const server = await http((_req, res) => res.writeHead(200, { 'content-encoding': encoding }).end(body));
 
-    expect(await outcomeOf(request(server))).toBe('decoding_failed');
+    expect(await getOutcome(request(server))).toBe('decoding_failed');
   });
 
   it('headers above the limit are refused', async () => {
     const server = await http((_req, res) => res.writeHead(200, { 'x-large': 'x'.repeat(3_000) }).end());
 
-    expect(await outcomeOf(request(server, { maxHeaderBytes: 2_000 }))).toBe('headers_too_large');
-    expect(await outcomeOf(request(server, { maxHeaderBytes: 4_000 }))).toBe(200);
+    expect(await getOutcome(request(server, { maxHeaderBytes: 2_000 }))).toBe('headers_too_large');
+    expect(await getOutcome(request(server, { maxHeaderBytes: 4_000 }))).toBe(200);
   });
 
   it('the total time limit bounds endless headers, bodies and redirects', async () => {
@@ -115,10 +115,10 @@ describe('limits', () => {
       await http((req, res) => void setTimeout(() => res.writeHead(302, { location: `${req.url}1` }).end(), 20)),
     ];
     for (const server of servers) {
-      expect(await outcomeOf(request(server, { timeoutMs: 250, maxRedirects: 1_000 }))).toBe('timed_out');
+      expect(await getOutcome(request(server, { timeoutMs: 250, maxRedirects: 1_000 }))).toBe('timed_out');
       await server.allClosed();
     }
-    expect(await outcomeOf(request(servers[0] as LoopbackServer, {}, { timeoutMs: 100 }))).toBe('timed_out');
+    expect(await getOutcome(request(servers[0] as LoopbackServer, {}, { timeoutMs: 100 }))).toBe('timed_out');
   });
 
   it('the connect time limit bounds name resolution and the TLS handshake', async () => {
@@ -127,8 +127,8 @@ describe('limits', () => {
       if (name !== 'silent.example') callback(null, [{ address: '127.0.0.1', family: 4 }]);
     } }); // prettier-ignore
 
-    expect(await outcomeOf(client.request('http://silent.example/'))).toBe('connect_timeout');
-    expect(await outcomeOf(client.request(`https://127.0.0.1:${silent.port}/`))).toBe('connect_timeout');
+    expect(await getOutcome(client.request('http://silent.example/'))).toBe('connect_timeout');
+    expect(await getOutcome(client.request(`https://127.0.0.1:${silent.port}/`))).toBe('connect_timeout');
     await silent.allClosed();
   });
 
@@ -139,14 +139,14 @@ describe('limits', () => {
     });
     const waiting = new AbortController();
 
-    expect(await outcomeOf(request(server, {}, { signal: waiting.signal }))).toBe('aborted');
+    expect(await getOutcome(request(server, {}, { signal: waiting.signal }))).toBe('aborted');
     await server.allClosed();
     const before = server.connections();
-    expect(await outcomeOf(request(server, {}, { signal: AbortSignal.abort() }))).toBe('aborted');
+    expect(await getOutcome(request(server, {}, { signal: AbortSignal.abort() }))).toBe('aborted');
     expect(server.connections()).toBe(before);
     const silent = await tcp(() => during.abort());
     const during = new AbortController();
-    expect(await outcomeOf(request(silent, {}, { signal: during.signal }))).toBe('aborted');
+    expect(await getOutcome(request(silent, {}, { signal: during.signal }))).toBe('aborted');
   });
 
   it.each([
@@ -157,13 +157,13 @@ describe('limits', () => {
   ])('a broken response is %s', async (reason, bytes) => {
     const server = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
 
-    expect(await outcomeOf(request(server))).toBe(reason);
+    expect(await getOutcome(request(server))).toBe(reason);
   });
 
   it('a port without a listener is connect_failed, a name without an address name_not_resolved', async () => {
     const server = await startTcp(() => undefined);
     await server.close();
-    expect(await outcomeOf(request(server))).toBe('connect_failed');
+    expect(await getOutcome(request(server))).toBe('connect_failed');
 
     const names = await startNameServer(() => 3);
     const { Resolver } = await import('node:dns');
@@ -180,7 +180,7 @@ describe('limits', () => {
     const [ours, theirs] = [selfSigned('localhost'), selfSigned('localhost')];
     const server = await started(startHttps(ours, (_req, res) => res.end('ok')));
     const get = (host: string, ca?: string) =>
-      outcomeOf(
+      getOutcome(
         createOutboundClient({
           allow: ['127.0.0.1'],
           resolve: (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
@@ -197,7 +197,7 @@ describe('limits', () => {
   it('headers of the connection, and header values with line breaks, are refused', async () => {
     const server = await http((_req, res) => res.end());
     for (const headers of [{ Host: 'a' }, { 'transfer-encoding': 'chunked' }, { connection: 'upgrade' }, { 'x-a': 'b\r\nc: d' }, { 'bad name': 'x' }]) {
-      expect(await outcomeOf(request(server, {}, { headers }))).toBe('invalid_request');
+      expect(await getOutcome(request(server, {}, { headers }))).toBe('invalid_request');
     }
     expect(server.connections()).toBe(0);
   }); // prettier-ignore

@@ -69,7 +69,7 @@ export function scriptedResolve(answers: Readonly<Record<string, readonly (reado
 }
 
 /** The status of a response, or the reason the request failed. */
-export async function outcomeOf(response: Promise<{ status: number }>): Promise<string | number> {
+export async function getOutcome(response: Promise<{ status: number }>): Promise<string | number> {
   try {
     return (await response).status;
   } catch (error) {

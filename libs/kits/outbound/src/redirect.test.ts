@@ -1,7 +1,7 @@
 import { selfSigned } from '@svc/testing';
 import type { IncomingMessage } from 'node:http';
 import { createOutboundClient } from './client';
-import { outcomeOf, scriptedResolve, startHttp, startHttps, type LoopbackServer } from './outbound.testing';
+import { getOutcome, scriptedResolve, startHttp, startHttps, type LoopbackServer } from './outbound.testing';
 
 describe('redirects', () => {
   /** Redirects to the URL in the query, with the status in the path; responds with 200 when there is no URL. */
@@ -43,7 +43,7 @@ describe('redirects', () => {
   it.each(['http://169.254.169.254/latest', 'http://10.0.0.1/', 'http://[::1]/', 'http://[::ffff:10.0.0.1]/', '//2851995905/', 'http://0251.0376.0251.0376/'])(
     'to %s are refused',
     async (to) => {
-      expect(await outcomeOf(client.request(from(to)))).toBe('address_refused');
+      expect(await getOutcome(client.request(from(to)))).toBe('address_refused');
       expect(received).toHaveLength(1);
     },
   ); // prettier-ignore
@@ -53,7 +53,7 @@ describe('redirects', () => {
     for (const host of ['localhost', '127.0.0.1', 'localhost.']) {
       const url = `http://a.example:${server.port}/302?to=${encodeURIComponent(`http://${host}:${other.port}/`)}`;
 
-      expect(await outcomeOf(onlyFirst.request(url))).toMatch(host === 'localhost.' ? /refused|not_resolved/ : /^address_refused$/); // prettier-ignore
+      expect(await getOutcome(onlyFirst.request(url))).toMatch(host === 'localhost.' ? /refused|not_resolved/ : /^address_refused$/); // prettier-ignore
     }
     expect(other.connections()).toBe(0);
   });
@@ -66,25 +66,27 @@ describe('redirects', () => {
       ...resolving,
     });
 
-    expect(await outcomeOf(listed.request(from('http://a.example/')))).toBe('host_refused');
+    expect(await getOutcome(listed.request(from('http://a.example/')))).toBe('host_refused');
   });
 
   it.each(['file:///etc/passwd', 'data:text/plain,x', 'ftp://a.example/', 'javascript:1'])('to %s are refused', async (to) => {
-    expect(await outcomeOf(client.request(from(to)))).toBe('scheme_refused');
+    expect(await getOutcome(client.request(from(to)))).toBe('scheme_refused');
   }); // prettier-ignore
 
   it('to a URL with userinfo, and to text that is not a URL, are refused', async () => {
-    expect(await outcomeOf(client.request(from(`http://user:pw@localhost:${server.port}/`)))).toBe('userinfo_refused');
-    expect(await outcomeOf(client.request(from('http://[')))).toBe('redirect_refused');
+    expect(await getOutcome(client.request(from(`http://user:pw@localhost:${server.port}/`)))).toBe('userinfo_refused');
+    expect(await getOutcome(client.request(from('http://[')))).toBe('redirect_refused');
   });
 
   it('from https to http are refused, from http to https are followed', async () => {
     const plain = `http://localhost:${server.port}/`;
     const encrypted = `https://localhost:${secure.port}/`;
 
-    expect(await outcomeOf(client.request(`${encrypted}302?to=${encodeURIComponent(plain)}`))).toBe('redirect_refused');
+    expect(await getOutcome(client.request(`${encrypted}302?to=${encodeURIComponent(plain)}`))).toBe(
+      'redirect_refused',
+    );
     expect(received).toHaveLength(1);
-    expect(await outcomeOf(client.request(from(encrypted)))).toBe(200);
+    expect(await getOutcome(client.request(from(encrypted)))).toBe(200);
   });
 
   it('are followed up to the limit', async () => {
@@ -93,13 +95,13 @@ describe('redirects', () => {
     const response = await client.request(`http://localhost:${server.port}${nested(3)}`);
 
     expect([response.status, response.url]).toEqual([200, `http://localhost:${server.port}/`]);
-    expect(await outcomeOf(client.request(`http://localhost:${server.port}${nested(4)}`))).toBe('too_many_redirects');
+    expect(await getOutcome(client.request(`http://localhost:${server.port}${nested(4)}`))).toBe('too_many_redirects');
   });
 
   it('are returned as the response unless the client follows them', async () => {
     const still = createOutboundClient({ allow: ['localhost'], ...resolving });
 
-    expect(await outcomeOf(still.request(from('http://169.254.169.254/')))).toBe(302);
+    expect(await getOutcome(still.request(from('http://169.254.169.254/')))).toBe(302);
   });
 
   it('drop credentials for another origin and keep them for the same', async () => {
@@ -141,10 +143,10 @@ describe('redirects', () => {
   it('do not send a body to another origin', async () => {
     const request = { method: 'POST' as const, json: { a: 1 } };
 
-    expect(await outcomeOf(client.request(from(`http://localhost:${other.port}/`, 307), request))).toBe(
+    expect(await getOutcome(client.request(from(`http://localhost:${other.port}/`, 307), request))).toBe(
       'redirect_refused',
     );
-    expect(await outcomeOf(client.request(from(`http://localhost:${other.port}/`, 303), request))).toBe(200);
+    expect(await getOutcome(client.request(from(`http://localhost:${other.port}/`, 303), request))).toBe(200);
     expect(received.at(-1)).toMatchObject({ method: 'GET', body: '' });
   });
 });

@@ -1,6 +1,6 @@
 import { createOutboundClient } from './client';
 import { OutboundError } from './outbound-error';
-import { outcomeOf, scriptedResolve, startHttp, type LoopbackServer } from './outbound.testing';
+import { getOutcome, scriptedResolve, startHttp, type LoopbackServer } from './outbound.testing';
 
 /** In a documentation network: classified as public and never routed. */
 const publicAddress = '203.0.113.10';
@@ -22,7 +22,7 @@ describe('targets', () => {
   ])('%s is refused without a connection', async (host) => {
     const before = server.connections();
 
-    expect(await outcomeOf(createOutboundClient().request(local(host)))).toBe('address_refused');
+    expect(await getOutcome(createOutboundClient().request(local(host)))).toBe('address_refused');
     expect(server.connections()).toBe(before);
   }); // prettier-ignore
 
@@ -32,8 +32,8 @@ describe('targets', () => {
       const before = server.connections();
       const loopback = scriptedResolve({ localhost: [['127.0.0.1']], 'localhost.': [['127.0.0.1']] });
 
-      expect(await outcomeOf(createOutboundClient(loopback).request(local(host)))).toBe('address_refused');
-      expect(await outcomeOf(createOutboundClient().request(local('localhost')))).toBe('address_refused');
+      expect(await getOutcome(createOutboundClient(loopback).request(local(host)))).toBe('address_refused');
+      expect(await getOutcome(createOutboundClient().request(local('localhost')))).toBe('address_refused');
       expect(server.connections()).toBe(before);
     },
   );
@@ -59,9 +59,9 @@ describe('targets', () => {
     const client = createOutboundClient({ ...names, connectTimeoutMs: 200 });
 
     // Nothing listens at the public address. The only lookup is that of the connection, so no second one can differ.
-    expect(await outcomeOf(client.request(local('a.example')))).toMatch(/^connect_(timeout|failed)$/);
+    expect(await getOutcome(client.request(local('a.example')))).toMatch(/^connect_(timeout|failed)$/);
     expect(names.lookups).toHaveLength(1);
-    expect(await outcomeOf(client.request(local('a.example')))).toBe('address_refused');
+    expect(await getOutcome(client.request(local('a.example')))).toBe('address_refused');
     expect(names.lookups).toHaveLength(2);
     expect(server.connections()).toBe(before);
   });
@@ -70,11 +70,11 @@ describe('targets', () => {
     const { resolve } = scriptedResolve({ 'a.example': [['127.0.0.1']], 'b.example': [['127.0.0.1', '10.0.0.1']] });
     const client = createOutboundClient({ allow: ['127.0.0.0/8'], resolve });
 
-    expect(await outcomeOf(client.request(local('127.0.0.1')))).toBe(200);
-    expect(await outcomeOf(client.request(local('2130706433')))).toBe(200);
-    expect(await outcomeOf(client.request(local('a.example')))).toBe(200);
-    expect(await outcomeOf(client.request(local('b.example')))).toBe('address_refused');
-    expect(await outcomeOf(client.request(local('[::1]')))).toBe('address_refused');
+    expect(await getOutcome(client.request(local('127.0.0.1')))).toBe(200);
+    expect(await getOutcome(client.request(local('2130706433')))).toBe(200);
+    expect(await getOutcome(client.request(local('a.example')))).toBe(200);
+    expect(await getOutcome(client.request(local('b.example')))).toBe('address_refused');
+    expect(await getOutcome(client.request(local('[::1]')))).toBe('address_refused');
   });
 
   it('an allowed host name permits private addresses of that name only, and no metadata service', async () => {
@@ -85,12 +85,12 @@ describe('targets', () => {
     });
     const client = createOutboundClient({ allow: ['A.example'], resolve });
 
-    expect(await outcomeOf(client.request(local('a.example')))).toBe(200);
-    expect(await outcomeOf(client.request(local('a.example')))).toBe('address_refused');
-    expect(await outcomeOf(client.request(local('a.example')))).toBe('address_refused');
-    expect(await outcomeOf(client.request(local('a.example.')))).toBe(200);
-    expect(await outcomeOf(client.request(local('sub.a.example')))).toBe('address_refused');
-    expect(await outcomeOf(client.request(local('127.0.0.1')))).toBe('address_refused');
+    expect(await getOutcome(client.request(local('a.example')))).toBe(200);
+    expect(await getOutcome(client.request(local('a.example')))).toBe('address_refused');
+    expect(await getOutcome(client.request(local('a.example')))).toBe('address_refused');
+    expect(await getOutcome(client.request(local('a.example.')))).toBe(200);
+    expect(await getOutcome(client.request(local('sub.a.example')))).toBe('address_refused');
+    expect(await getOutcome(client.request(local('127.0.0.1')))).toBe('address_refused');
   });
 
   it.each(['10.0.0.1/8', '10.0.0.0/33', '::ffff:10.0.0.0/104', 'https://a.example', '*', '*.example', '', '127.1'])(
@@ -102,27 +102,27 @@ describe('targets', () => {
     const { resolve, lookups } = scriptedResolve({ 'api.a.example': [['127.0.0.1']] });
     const client = createOutboundClient({ onlyHosts: ['a.example'], allow: ['127.0.0.1'], resolve });
 
-    expect(await outcomeOf(client.request(local('api.a.example')))).toBe(200);
+    expect(await getOutcome(client.request(local('api.a.example')))).toBe(200);
     for (const host of ['nota.example', 'a.example.evil.test', '127.0.0.1', 'example']) {
-      expect(await outcomeOf(client.request(local(host)))).toBe('host_refused');
+      expect(await getOutcome(client.request(local(host)))).toBe('host_refused');
     }
     expect(lookups).toEqual(['api.a.example']);
   });
 
   it.each(['file:///etc/passwd', 'data:text/plain,hello', 'ftp://example.com/', 'gopher://127.0.0.1/', 'ws://a.example/', 'javascript:1', 'blob:x', 'unix:/run/docker.sock'])(
     'the scheme of %s is refused',
-    async (url) => expect(await outcomeOf(createOutboundClient().request(url))).toBe('scheme_refused'),
+    async (url) => expect(await getOutcome(createOutboundClient().request(url))).toBe('scheme_refused'),
   ); // prettier-ignore
 
   it('http is refused where only https is permitted', async () => {
-    expect(await outcomeOf(createOutboundClient({ httpsOnly: true }).request('http://a.example/'))).toBe(
+    expect(await getOutcome(createOutboundClient({ httpsOnly: true }).request('http://a.example/'))).toBe(
       'scheme_refused',
     );
   });
 
   it.each(['', 'example.com', '//example.com', 'http://', 'http://a b/', 'http://[::1', `http://a.example/${'x'.repeat(9_000)}`])(
     'text that is not a URL is refused: %p',
-    async (text) => expect(await outcomeOf(createOutboundClient().request(text))).toBe('invalid_url'),
+    async (text) => expect(await getOutcome(createOutboundClient().request(text))).toBe('invalid_url'),
   ); // prettier-ignore
 
   it('a user name or password in the URL is refused, and no message repeats it', async () => {

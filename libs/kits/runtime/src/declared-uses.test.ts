@@ -30,7 +30,7 @@ const test = `
 `;
 
 describe('declaredEntries', () => {
-  it('lists the files that read an entry, and no reads of a namesake or by a test', () => {
+  it('lists the files that read an entry, without reads in tests or of another entry with the same name', () => {
     const dir = mkdtempSync(join(tmpdir(), 'svc-declared-'));
     mkdirSync(join(dir, 'tables'));
     writeFileSync(join(dir, 'tables/table.ts'), table);

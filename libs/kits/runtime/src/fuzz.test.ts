@@ -23,7 +23,7 @@ const specs: readonly [string, EnvSpec<Variables>][] = [apiEnv, schedulerEnv, ke
   spec.service,
   spec as unknown as EnvSpec<Variables>, // each spec's rules know only its own table, which is what they are given here
 ]);
-const namesOf = ({ variables }: EnvSpec<Variables>): string[] =>
+const getNames = ({ variables }: EnvSpec<Variables>): string[] =>
   Object.values(variables).flatMap((variable) => [
     variable.name.replace(/<.*>/, 'X'),
     ...(variable.aliases ?? []),
@@ -45,8 +45,8 @@ function read(spec: EnvSpec<Variables>, source: Record<string, string>, producti
 }
 
 describe('an environment', () => {
-  it.each(specs)('of %s that is full of odd values is read, or refused by variable', (_service, spec) => {
-    const source = fc.dictionary(fc.constantFrom(...namesOf(spec)), value, { maxKeys: 12 });
+  it.each(specs)('of %s with hostile values is read, or rejected by variable', (_service, spec) => {
+    const source = fc.dictionary(fc.constantFrom(...getNames(spec)), value, { maxKeys: 12 });
 
     fc.assert(
       fc.property(source, fc.boolean(), (given, production) => read(spec, given, production)),
@@ -54,7 +54,7 @@ describe('an environment', () => {
     );
   });
 
-  it.each(specs)('of %s never shows a secret, right or wrong', (_service, spec) => {
+  it.each(specs)('of %s never shows a secret, valid or not', (_service, spec) => {
     const canary = 'canary-7Qm2Zx9Rf4Wb8Tn6Vc3Yd';
     const secret = Object.values(spec.variables).filter((variable) => variable.secret && variable.type !== 'family');
     const source = Object.fromEntries(secret.map(({ name }) => [name, canary]));
@@ -62,7 +62,7 @@ describe('an environment', () => {
     for (const production of [true, false]) expect(renderReport(spec, source, production)).not.toContain(canary);
   });
 
-  it.each(specs)('of %s never shows a password within a URL', (_service, spec) => {
+  it.each(specs)('of %s never shows a password in a URL', (_service, spec) => {
     const canary = 'canary-7Qm2Zx9Rf4Wb8Tn6Vc3Yd';
     const urls = Object.values(spec.variables).filter(({ type }) => type === 'url');
     const forms = [
@@ -108,7 +108,7 @@ describe('a log line', () => {
       to,
     });
 
-  it.each(['text', 'json'] as const)('in %s is one line whatever is logged, and never throws', (format) => {
+  it.each(['text', 'json'] as const)('in %s is one line for any value, and never throws', (format) => {
     const log = open(format);
     const field = fc.oneof(
       hostileJson,

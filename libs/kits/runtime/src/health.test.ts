@@ -14,7 +14,7 @@ function healthAt() {
 }
 
 describe('a probe', () => {
-  it('healthz: 200 whatever the dependencies do', () => {
+  it('healthz: 200 regardless of dependencies', () => {
     const { health } = healthAt();
     health.dependsOn('redis', () => Promise.reject(new Error('down')));
 
@@ -31,7 +31,7 @@ describe('a probe', () => {
     expect(health.livez()).toEqual({ status: 200, body: { status: 'ok', checks: { startup: 'complete' } } });
   });
 
-  it('readyz: 200 when started and every dependency answers', async () => {
+  it('readyz: 200 when started and every dependency responds', async () => {
     const { health } = healthAt();
     health.dependsOn('redis', async () => 'PONG');
     expect((await health.readyz()).status).toBe(503);
@@ -41,7 +41,7 @@ describe('a probe', () => {
     expect(await health.readyz()).toEqual({ status: 200, body: { status: 'ok', checks: { redis: 'ok' } } });
   });
 
-  it('readyz: 503 names what is missing and since when, without connection details', async () => {
+  it('readyz: 503 names each unavailable dependency and since when, without connection details', async () => {
     const { health, time } = healthAt();
     health.started();
     health.dependsOn('redis', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1:6379')));
@@ -58,7 +58,7 @@ describe('a probe', () => {
     });
   });
 
-  it('readyz: 503 when a dependency never answers', async () => {
+  it('readyz: 503 when a dependency does not respond', async () => {
     const { health } = healthAt();
     health.started();
     health.dependsOn('nats', () => new Promise(() => undefined));
@@ -95,7 +95,7 @@ it('reports the loss and the recovery of a dependency once each', async () => {
   expect(changes).toEqual(['redis lost', 'redis back']);
 });
 
-it('asks a slow dependency once for many probes at a time', async () => {
+it('concurrent probes share one check of a slow dependency', async () => {
   const { health } = healthAt();
   let asked = 0;
   health.dependsOn('redis', async () => void (asked += 1));

@@ -20,7 +20,7 @@ describe('the probe server', () => {
     return { status: res.status, type: res.headers.get('content-type'), body: await res.text() };
   };
 
-  it('answers the probes', async () => {
+  it('serves the probes', async () => {
     expect(await get('/healthz')).toMatchObject({ status: 200, type: 'application/json' });
     expect(await get('/livez')).toMatchObject({ status: 503 });
     expect(await get('/readyz?verbose')).toMatchObject({ status: 503 });
@@ -35,7 +35,7 @@ describe('the probe server', () => {
     expect(await get('/metrics')).toEqual({ status: 200, type: 'text/plain; version=0.0.4', body: 'svc_up 1\n' });
   });
 
-  it('404 and 405 for anything else', async () => {
+  it('404 for other paths, 405 for other methods', async () => {
     expect(await get('/admin')).toMatchObject({ status: 404 });
     expect(await get('/metrics', 'POST')).toMatchObject({ status: 405 });
   });
@@ -47,7 +47,7 @@ describe('the probe server', () => {
     expect(errors).toEqual([new Error('defect')]);
   });
 
-  it('binds to this machine in production', async () => {
+  it('binds to loopback in production', async () => {
     const loopback = await startProbeServer({
       addr: { host: '', port: 0 }, health, metrics: { contentType: 'text/plain', text: async () => '' }, onError: () => undefined,
       loopbackInProduction: { production: true, open: false },
@@ -57,7 +57,7 @@ describe('the probe server', () => {
     await loopback.close();
   });
 
-  it('rejects when the port is taken', async () => {
+  it('rejects when the port is in use', async () => {
     const taken = startProbeServer({
       addr: server.address,
       health,

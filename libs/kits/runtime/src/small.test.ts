@@ -13,11 +13,11 @@ describe('durations', () => {
     ['500ms', 500], ['30s', 30_000], ['10m', 600_000], ['24h', 86_400_000], ['7d', 604_800_000], ['0', 0], ['1.5h', 5_400_000],
   ])('reads %s', (text, ms) => expect(parseDuration(text)).toBe(ms)); // prettier-ignore
 
-  it.each(['', '5', '-1s', '1w', '1h30m', ' 1s', '1 s', '1e3s', 'NaNs', '999999999999999d'])('refuses %j', (text) =>
+  it.each(['', '5', '-1s', '1w', '1h30m', ' 1s', '1 s', '1e3s', 'NaNs', '999999999999999d'])('rejects %j', (text) =>
     expect(parseDuration(text)).toBeUndefined(),
   );
 
-  it('reads back what it writes', () => {
+  it('formatted durations parse to the same value', () => {
     fc.assert(fc.property(fc.nat(1e12), (ms) => parseDuration(formatDuration(ms)) === ms));
   });
 });
@@ -27,16 +27,16 @@ describe('addresses', () => {
     [':8081', { host: '', port: 8081 }],
     ['localhost:50051', { host: 'localhost', port: 50051 }],
     ['[::1]:80', { host: '::1', port: 80 }],
-  ])('reads %s and writes it again', (text, address) => {
+  ])('%s parses and formats to the same text', (text, address) => {
     expect(parseAddress(text)).toEqual(address);
     expect(formatAddress(address)).toBe(text);
   });
 
-  it.each(['8081', ':65536', '::1:80', '[nope]:80', 'a b:1', 'http://x:80', ''])('refuses %j', (text) =>
+  it.each(['8081', ':65536', '::1:80', '[nope]:80', 'a b:1', 'http://x:80', ''])('rejects %j', (text) =>
     expect(parseAddress(text)).toBeUndefined(),
   );
 
-  it('keeps metrics on this machine in production unless made public', () => {
+  it('binds metrics to loopback in production unless made public', () => {
     const bind = (production: boolean, open: boolean) =>
       metricsBinding({ host: '', port: 9 }, { production, open }).host;
 
@@ -45,7 +45,7 @@ describe('addresses', () => {
 });
 
 describe('the clock', () => {
-  it('never gives the same microsecond twice', () => {
+  it('never returns the same microsecond twice', () => {
     const clock = systemClock();
 
     const times = Array.from({ length: 20_000 }, () => clock.nowUs());
@@ -67,7 +67,7 @@ describe('the clock', () => {
     now.mockRestore();
   });
 
-  it('ends a sleep when the signal aborts, without an error', async () => {
+  it('an abort ends a sleep without an error', async () => {
     const stop = new AbortController();
 
     const slept = systemClock().sleep(3_600_000, stop.signal);
@@ -77,13 +77,13 @@ describe('the clock', () => {
   });
 });
 
-it('makes ids of the asked form', () => {
+it('generates ids in the requested format', () => {
   expect(randomIds().uuid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(randomIds().hex(8)).toMatch(/^[0-9a-f]{16}$/);
 });
 
 describe('build info', () => {
-  it('takes the version of the nearest package.json that names one', () => {
+  it('uses the version of the nearest package.json that has one', () => {
     const folder = mkdtempSync(join(tmpdir(), 'build-'));
     writeFileSync(join(folder, 'package.json'), '{"version":"4.5.6"}');
 
@@ -96,7 +96,7 @@ describe('build info', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('lets the build say more', () => {
+  it('uses values set by the build', () => {
     const given = { SVC_BUILD_VERSION: '9.0.0', SVC_BUILD_COMMIT: 'abc', SVC_BUILD_DATE: '2026-11-21T00:00:00Z' };
 
     expect(readBuildInfo(given, '/')).toEqual({

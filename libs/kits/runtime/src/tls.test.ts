@@ -43,13 +43,13 @@ describe('TLS', () => {
     return outcome;
   };
 
-  it('a client with the authority reaches a server with the pair', async () => {
+  it('a client that trusts the CA connects', async () => {
     const port = await serve(tlsServerOptions(await loadTls(files), '1.3'));
 
     expect(await shake(port, await tlsClientOptions({ ca: files.cert, minVersion: '1.2' }))).toBe('TLSv1.3');
   });
 
-  it('a client without the authority does not, unless verification is off', async () => {
+  it('a client without the CA is rejected, unless verification is off', async () => {
     const port = await serve(tlsServerOptions(await loadTls(files), '1.2'));
 
     expect(await shake(port, await tlsClientOptions({ minVersion: '1.2' }))).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
@@ -64,7 +64,7 @@ describe('TLS', () => {
     ).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
-  it('an older version than the minimum is refused', async () => {
+  it('versions below the minimum are refused', async () => {
     const port = await serve(tlsServerOptions(await loadTls(files), '1.3'));
 
     expect(await shake(port, { ca: (await loadTls(files)).cert, maxVersion: 'TLSv1.2' })).toBe(
@@ -90,7 +90,7 @@ describe('TLS', () => {
     expect(refusal).toMatchObject({ message: what, where: expect.stringContaining(folder) });
   });
 
-  describe('while files are watched', () => {
+  describe('watched files', () => {
     const stop = new AbortController();
     const news: unknown[] = [];
     let wake: (() => void) | undefined;
@@ -107,7 +107,7 @@ describe('TLS', () => {
       wake?.();
     });
 
-    it('a new pair is handed over once; a broken one is reported, and not handed over', async () => {
+    it('a new pair is passed on once; an invalid one is reported instead', async () => {
       const record = (what: TlsMaterial | unknown) => void news.push(what);
       void watchTls({ files, clock, onChange: record, onError: record }, stop.signal);
       expect(await look()).toEqual([]);

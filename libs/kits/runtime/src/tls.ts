@@ -96,10 +96,10 @@ export interface TlsWatchOptions {
 /** Checks every 30 s by modification time whether the files changed, until the signal aborts. */
 export async function watchTls(options: TlsWatchOptions, signal: AbortSignal): Promise<void> {
   const { files, clock, onChange, onError, everyMs = 30_000 } = options;
-  let seen = await timesOf(files);
+  let seen = await getModificationTimes(files);
   while (!signal.aborted) {
     await clock.sleep(everyMs, signal);
-    const now = await timesOf(files);
+    const now = await getModificationTimes(files);
     if (signal.aborted || now === seen) continue;
     seen = now;
     await loadTls(files).then(onChange, onError);
@@ -107,7 +107,7 @@ export async function watchTls(options: TlsWatchOptions, signal: AbortSignal): P
 }
 
 /** A file that is briefly missing while it is replaced counts as changed. */
-async function timesOf({ cert, key, ca }: TlsFiles): Promise<string> {
+async function getModificationTimes({ cert, key, ca }: TlsFiles): Promise<string> {
   const paths = [cert, key, ...(ca ? [ca] : [])];
   const times = await Promise.all(paths.map((path) => stat(path).then(({ mtimeMs }) => String(mtimeMs), () => 'gone'))); // prettier-ignore
   return times.join();

@@ -3,12 +3,12 @@ import { withTimeout } from './with-timeout';
 describe('withTimeout', () => {
   const never = new Promise<never>(() => undefined);
 
-  it('settles as the work does', async () => {
+  it('settles with the result of the work', async () => {
     await expect(withTimeout(Promise.resolve(1), 60_000)).resolves.toBe(1);
     await expect(withTimeout(Promise.reject(new Error('no')), 60_000)).rejects.toThrow('no');
   });
 
-  it('rejects at the limit, with an error of the caller where one is given', async () => {
+  it('rejects at the limit, with the caller’s error if there is one', async () => {
     await expect(withTimeout(never, 1)).rejects.toThrow('no answer within 1 ms');
     await expect(withTimeout(never, 1, () => new RangeError('late'))).rejects.toThrow(RangeError);
   });

@@ -12,7 +12,7 @@ export async function approvalObjection(
   const approval = await world.approval(ref);
   if (!approval) return refused('approval:not_found', 'there is no such approval', 404);
   if (approval.tenant !== actor.tenant) return refused('approval:other_tenant', 'the approval is another tenant’s');
-  if (approval.isOwn) return refused('approval:self', 'nobody approves an action of their own');
+  if (approval.isOwn) return refused('approval:self', 'an action cannot be approved by its requester');
   const fault =
     (approval.status !== 'approved' && 'not_approved') ||
     (approval.isConsumed && 'consumed') ||

@@ -36,7 +36,7 @@ function byName(host: string, { action }: ActionCheckInput): Objection | undefin
   if (!literal && (!host.includes('.') || isOneOf(host, privateSuffixes))) {
     return refused('dns_resolution:private', 'the name is not a public one');
   }
-  if (isOneOf(host, exfiltrationHosts)) return refused('exfiltration_host', 'data is carried off to this host');
+  if (isOneOf(host, exfiltrationHosts)) return refused('exfiltration_host', 'this host is known for data exfiltration');
   if (isWrite(action.verb) && isOneOf(host, pasteHosts)) return refused('paste_api', 'what is pasted there is public');
   return undefined;
 }
@@ -45,7 +45,7 @@ function byQuery(url: URL): Objection | undefined {
   for (const [name, value] of url.searchParams) {
     const isPrompt = promptKeys.has(fold(name).replaceAll('-', '_'));
     if (isPrompt && Buffer.byteLength(value) > MAX_QUERY_VALUE_BYTES) {
-      return refused('prompt_exfil', 'the query carries a prompt');
+      return refused('prompt_exfil', 'the query contains a prompt');
     }
   }
   return undefined;

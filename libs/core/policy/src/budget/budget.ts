@@ -39,7 +39,7 @@ const standard = {
 export function budgetTerms(section: Readonly<Record<string, unknown>>): BudgetTerms {
   const amount = (key: 'daily_limit_usd' | 'monthly_limit_usd' | 'per_job_max_usd' | 'per_workflow_max_usd') =>
     toMicros(numeric(section[key]) ?? standard[key]);
-  const percents = listOf(section['alert_at_percent'], numeric) ?? standard.alert_at_percent;
+  const percents = readList(section['alert_at_percent'], numeric) ?? standard.alert_at_percent;
   const action = budgetActions.find((one) => one === section['action_at_limit']) ?? standard.action_at_limit;
   return {
     dailyLimit: amount('daily_limit_usd'),
@@ -49,14 +49,14 @@ export function budgetTerms(section: Readonly<Record<string, unknown>>): BudgetT
     alertAtPercent: [...new Set([...percents, 100])].filter((percent) => percent > 0).sort((a, b) => a - b),
     action,
     isAttributed: section['cost_attribution_enabled'] !== false,
-    costCenters: listOf(section['cost_centers'], (one) => (typeof one === 'string' ? one : undefined)) ?? [],
+    costCenters: readList(section['cost_centers'], (one) => (typeof one === 'string' ? one : undefined)) ?? [],
   };
 }
 
 const numeric = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
-const listOf = <T>(value: unknown, read: (one: unknown) => T | undefined): T[] | undefined =>
+const readList = <T>(value: unknown, read: (one: unknown) => T | undefined): T[] | undefined =>
   Array.isArray(value) ? value.map(read).filter((one) => one !== undefined) : undefined;
 
 /** Layers whose spending is summed: a whole tenant, a team, or the runs of a workflow. */

@@ -1,7 +1,7 @@
 import { prepareBundle } from './prepare-bundle';
 
 const prepare = (text: string) => prepareBundle(text, 'secops/a');
-function contentOf(text: string): string {
+function prepareContent(text: string): string {
   const prepared = prepare(text);
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.problems));
   return prepared.content;
@@ -22,11 +22,11 @@ describe('prepareBundle', () => {
       document: { rules: [{ id: 'a', match: { labels: { crew: 'night' } } }], input_policy: { enabled: true } },
     });
     for (const gone of ['default_decision', 'default_tenant', 'fail_mode', 'reason', 'team', 'output_rules'])
-      expect(contentOf(text)).not.toContain(gone);
+      expect(prepareContent(text)).not.toContain(gone);
   });
 
   it('keeps an empty text elsewhere, since it may be meaningful', () => {
-    expect(contentOf('rules:\n  - {id: a, decision: deny, match: {labels: {team: ""}}}')).toContain('team: ""');
+    expect(prepareContent('rules:\n  - {id: a, decision: deny, match: {labels: {team: ""}}}')).toContain('team: ""');
   });
 
   it.each([
@@ -43,10 +43,10 @@ describe('prepareBundle', () => {
     ],
   ])('keeps %s, and is idempotent', (_, text) => {
     const once = prepare(text);
-    const again = prepare(contentOf(text));
+    const again = prepare(prepareContent(text));
 
     expect(again).toEqual(once);
-    expect(contentOf(text)).toContain(text.includes('#') ? '# this one' : 'id:');
+    expect(prepareContent(text)).toContain(text.includes('#') ? '# this one' : 'id:');
   });
 
   it('reports problems with the lines of the submitted text', () => {

@@ -1,7 +1,7 @@
 import { parseDocument } from '../policy.testing';
 import { setOutputRule } from './set-output-rule';
 
-const enabledOf = (text: string | undefined) =>
+const getEnabled = (text: string | undefined) =>
   Object.fromEntries(parseDocument(text ?? '').output_rules.map(({ id, enabled }) => [id, enabled]));
 
 describe('setOutputRule', () => {
@@ -9,14 +9,14 @@ describe('setOutputRule', () => {
     '# ours\noutput_rules:\n  - id: a # first\n    decision: deny\n  - {id: b, enabled: false, decision: deny}\n';
 
   it('enables or disables one rule and leaves the rest of the text unchanged', () => {
-    expect(enabledOf(setOutputRule(text, 'a', false))).toEqual({ a: false, b: false });
-    expect(enabledOf(setOutputRule(text, 'b', true))).toEqual({ a: true, b: true });
+    expect(getEnabled(setOutputRule(text, 'a', false))).toEqual({ a: false, b: false });
+    expect(getEnabled(setOutputRule(text, 'b', true))).toEqual({ a: true, b: true });
     expect(setOutputRule(text, 'b', true)).toMatch(/^# ours\noutput_rules:\n {2}- id: a # first\n/);
   });
 
   it('changes a rule that is an alias without its anchor', () => {
     const shared = 'output_rules:\n  - &r {id: a, decision: deny}\nrules: []\n';
-    expect(enabledOf(setOutputRule(shared, 'a', false))).toEqual({ a: false });
+    expect(getEnabled(setOutputRule(shared, 'a', false))).toEqual({ a: false });
 
     const twice = 'input_rules:\n  - &r {id: a, decision: deny}\noutput_rules:\n  - *r\n';
     const turned = parseDocument(setOutputRule(twice, 'a', false) ?? '');

@@ -39,7 +39,7 @@ describe('readSigningKey', () => {
       'a key of another kind',
       generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     ],
-  ])('refuses %s', (_, text) => {
+  ])('rejects %s', (_, text) => {
     expect(readSigningKey(text)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import type { ContentNeeds } from '../evaluate/content';
 import type { InputRule, ScopeMatch } from '../document/policy-document';
-import { verdictOf, type Severity, type Verdict } from '../document/words';
+import { toVerdict, type Severity, type Verdict } from '../document/words';
 import { compileMatch, type Condition } from './conditions';
 import { anyGlob, fold } from './glob';
 import { compileRegex } from './regex';
@@ -26,7 +26,7 @@ export function compileInputRule(rule: InputRule, source: string): CompiledInput
   return {
     id: rule.id,
     source,
-    verdict: verdictOf(rule.decision),
+    verdict: toVerdict(rule.decision),
     reason: rule.reason ?? `content rule ${rule.id} matched`,
     severity: rule.severity,
     conditions: [...compileMatch(match), ...contentTypes(match.content_types)],

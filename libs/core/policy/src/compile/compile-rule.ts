@@ -1,5 +1,5 @@
 import type { Constraints, Remediation, Rule, Selector } from '../document/policy-document';
-import { isPermitting, verdictOf, type Tier, type Verdict } from '../document/words';
+import { isPermitting, toVerdict, type Tier, type Verdict } from '../document/words';
 import { compileMatch, type Condition } from './conditions';
 import { durationMs } from './duration';
 import type { Facts } from './facts';
@@ -43,7 +43,7 @@ export function compileRule({ rule, source, tier }: PlacedRule): CompiledRule {
     id: rule.id,
     source,
     tier,
-    verdict: verdictOf(rule.decision),
+    verdict: toVerdict(rule.decision),
     reason: rule.reason ?? `matched rule ${rule.id}`,
     throttleMs: rule.throttle_duration === undefined ? undefined : durationMs(rule.throttle_duration),
     constraints: rule.constraints,

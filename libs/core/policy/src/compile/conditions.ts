@@ -101,7 +101,7 @@ const labelsOutside = (entries: [string, Scalar[]][]): Test => {
 const labelsAbove =
   (entries: [string, number][]): Test =>
   (facts) =>
-    entries.every(([key, bound]) => (numberOf(facts.label(key)) ?? -Infinity) > bound);
+    entries.every(([key, bound]) => (readNumber(facts.label(key)) ?? -Infinity) > bound);
 
 const comparisons: Readonly<Record<string, (value: number, bound: number) => boolean>> = {
   gt: (value, bound) => value > bound,
@@ -116,7 +116,7 @@ const metadataHolds = (entries: [string, Scalar][]): Test => {
     const compare = suffix === undefined ? undefined : comparisons[suffix];
     if (field === undefined || compare === undefined) return (facts) => equals(facts.metadata(key), wanted);
     return (facts) => {
-      const value = numberOf(facts.metadata(field));
+      const value = readNumber(facts.metadata(field));
       return value !== undefined && compare(value, Number(wanted));
     };
   });
@@ -125,12 +125,12 @@ const metadataHolds = (entries: [string, Scalar][]): Test => {
 
 function equals(value: unknown, wanted: Scalar): boolean {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return false;
-  if (typeof wanted === 'number') return numberOf(value) === wanted;
+  if (typeof wanted === 'number') return readNumber(value) === wanted;
   return fold(String(value)) === fold(String(wanted));
 }
 
 /** Numbers and decimal text; anything else, such as `0x10` or an empty label, is not a number. */
-function numberOf(value: unknown): number | undefined {
+function readNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || !/^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)) return undefined;
   return Number(value);

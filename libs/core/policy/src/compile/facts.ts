@@ -69,7 +69,7 @@ export function buildFacts(request: PolicyRequest, defaultTenant: string | undef
     delegation: request.delegation ?? undelegated,
     mcp: mcpFacts(label),
     jobKeys: once(() => jobKeys(request)),
-    workflowKeys: once(() => keysOf([request.workflow_id, ...serverLabels(request, workflowLabels)])),
+    workflowKeys: once(() => toKeySet([request.workflow_id, ...serverLabels(request, workflowLabels)])),
     label,
     metadata: (key) => metadataValue(key, document(), request, label),
     content: once(() => contentBytes(request, label)),
@@ -154,14 +154,15 @@ function mcpFacts(label: Facts['label']): McpFacts | undefined {
 
 const serverLabels = ({ server_labels }: PolicyRequest, keys: readonly string[]) =>
   keys.map((key) => own(server_labels, key));
-const keysOf = (ids: readonly (string | undefined)[]) => new Set(ids.flatMap((id) => (id?.trim() ? [id.trim()] : [])));
+const toKeySet = (ids: readonly (string | undefined)[]) =>
+  new Set(ids.flatMap((id) => (id?.trim() ? [id.trim()] : [])));
 
 /** An attachment replaces all other keys. It is an id or the name of the attached bundle. */
 function jobKeys(request: PolicyRequest): ReadonlySet<string> {
   const attachment = own(request.server_labels, 'policy.attachment_id');
-  if (!attachment?.trim()) return keysOf([request.job_id, ...serverLabels(request, jobLabels)]);
+  if (!attachment?.trim()) return toKeySet([request.job_id, ...serverLabels(request, jobLabels)]);
   const bundled = /^(?:job|session)\/(.+)\/policy$/.exec(attachment.trim())?.[1];
-  return keysOf([attachment, bundled && unescaped(bundled)]);
+  return toKeySet([attachment, bundled && unescaped(bundled)]);
 }
 
 function unescaped(text: string): string {

@@ -103,19 +103,19 @@ export interface MergeOptions {
  */
 export function mergePolicies(documents: readonly PolicyDocument[], options: MergeOptions = {}): Policy {
   const { maxVelocityRules = -1, overrides: mode = 'tighten' } = options;
-  const setOf = searchSets(mode);
+  const getSearchSet = searchSets(mode);
   const placed = replaceSameIds(
     documents.flatMap((document) => place(document, [...legacyRules(document), ...document.rules])),
-    setOf,
+    getSearchSet,
   );
-  const { kept: rules, ignored } = withinLicence(placed, maxVelocityRules, setOf);
+  const { kept: rules, ignored } = withinLicence(placed, maxVelocityRules, getSearchSet);
   const inputRules = replaceSameIds(
     documents.flatMap((document) => place(document, document.input_rules)),
-    setOf,
+    getSearchSet,
   );
   const outputRules = replaceSameIds(
     documents.flatMap((document) => placeOutput(document)),
-    setOf,
+    getSearchSet,
   );
   const tenants = mergeTenants(documents.map((document) => document.tenants));
   const first = <Key extends keyof PolicyDocument>(key: Key) =>
@@ -133,9 +133,9 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
   const furtherOverrides = overrides.filter((list) => list !== outputPolicy.topic_overrides);
   const deciding = documents.filter(({ default_decision }) => default_decision !== undefined);
   const defaults = deciding.map(({ source, tier, selector, default_decision }) => ({
-    tier, keys: selectorKeys(selector ?? {}), default_decision, ...(setOf(source) === 'override' && { set: 'override' }),
+    tier, keys: selectorKeys(selector ?? {}), default_decision, ...(getSearchSet(source) === 'override' && { set: 'override' }),
   })); // prettier-ignore
-  const hashed = hashedIn(setOf);
+  const hashed = hashedIn(getSearchSet);
   const content = {
     version, default_tenant: defaultTenant, defaults, tenants, ignored, rules: rules.map(hashed),
     input_policy: inputPolicy, input_rules: inputRules.map(hashed), require_human: requireHuman,
@@ -143,7 +143,7 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
     ...(furtherOverrides.length > 0 && { output_overrides: furtherOverrides }),
   }; // prettier-ignore
 
-  const isOverride = ({ source }: { source: string }) => setOf(source) === 'override';
+  const isOverride = ({ source }: { source: string }) => getSearchSet(source) === 'override';
   const isWider = (item: { source: string }) => !isOverride(item);
   const ownInputRules = inputRules
     .filter(({ rule }) => rule.enabled)
@@ -164,11 +164,13 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
     hasVelocityRules: rules.some(({ rule }) => rule.velocity !== undefined),
     compiled: {
       ...compileRules(compiledRules.filter(isWider)),
-      defaults: tiered(deciding.filter(isWider).map(defaultOf)),
+      defaults: tiered(deciding.filter(isWider).map(toDefaultRule)),
       overrides: {
         rules: tiered(compiledRules.filter(isOverride)),
         inputRules: tiered(ownInputRules.filter(isOverride)),
-        defaults: tiered(deciding.filter((each) => isWider(each) || each.default_decision === 'deny').map(defaultOf)),
+        defaults: tiered(
+          deciding.filter((each) => isWider(each) || each.default_decision === 'deny').map(toDefaultRule),
+        ),
       },
       tenants: new Map(Object.entries(tenants).map(([name, tenant]) => [name, compileTenant(tenant)])),
       inputPolicy: { ...inputDefaults, ...inputPolicy },
@@ -264,7 +266,7 @@ function tiered<T>(items: readonly { tier: Tier; selector: Selector; value: T }[
   return result;
 }
 
-const defaultOf = ({ tier, selector, default_decision }: PolicyDocument) => ({
+const toDefaultRule = ({ tier, selector, default_decision }: PolicyDocument) => ({
   tier, selector: selector ?? {}, value: default_decision ?? ('deny' as const),
 }); // prettier-ignore
 

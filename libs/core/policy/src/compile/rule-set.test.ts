@@ -3,7 +3,7 @@ import { compileRule, type CompiledRule } from './compile-rule';
 import { fold } from './glob';
 import { RuleSet } from './rule-set';
 
-const ruleOf = (id: string, topics: readonly string[] | undefined): CompiledRule =>
+const buildRule = (id: string, topics: readonly string[] | undefined): CompiledRule =>
   compileRule({
     rule: { id, decision: 'allow', ...(topics && { match: { topics: [...topics] } }) },
     source: 's',
@@ -25,7 +25,7 @@ describe('rules by topic', () => {
         fc.array(fc.option(fc.array(pattern, { minLength: 1, maxLength: 3 }), { nil: undefined }), { maxLength: 30 }),
         fc.array(topic, { minLength: 1, maxLength: 10 }),
         (patterns, topics) => {
-          const rules = patterns.map((each, i) => ruleOf(`r${i}`, each));
+          const rules = patterns.map((each, i) => buildRule(`r${i}`, each));
           const set = new RuleSet(rules);
           for (const asked of [...topics, ...topics].map(fold)) {
             const one = rules.filter((rule) => rule.topics === undefined || rule.topics.fit(asked));
@@ -36,10 +36,10 @@ describe('rules by topic', () => {
     );
   });
 
-  it('are found without trying the others', () => {
+  it('are found without evaluating the others', () => {
     let tried = 0;
     const rules = Array.from({ length: 10_000 }, (_, i) => {
-      const rule = ruleOf(`r${i}`, [`job.team-${i}.*`]);
+      const rule = buildRule(`r${i}`, [`job.team-${i}.*`]);
       return {
         ...rule,
         topics: rule.topics && {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parsePolicy } from './parse-policy';
 
-const problemsOf = (text: string, mode: 'write' | 'load' = 'write') => {
+const getProblems = (text: string, mode: 'write' | 'load' = 'write') => {
   const parsed = parsePolicy(text, { source: 'secops/x', mode });
   return parsed.ok ? [] : parsed.problems;
 };
@@ -28,7 +28,7 @@ describe('parsePolicy', () => {
       '  - decision: allow',
     ].join('\n');
 
-    const problems = problemsOf(text);
+    const problems = getProblems(text);
 
     expect(problems.map(({ line, column, path }) => [line, column, path])).toEqual([
       [2, 1, 'defualt_decision'],
@@ -44,11 +44,11 @@ describe('parsePolicy', () => {
   });
 
   it('says how to fix each problem', () => {
-    expect(problemsOf('rulez: []')[0]?.message).toContain('known are default_decision, default_tenant');
-    expect(problemsOf(rule('velocity: {max_requests: 1, window_seconds: 1, key: ip}'))[0]?.message).toContain(
+    expect(getProblems('rulez: []')[0]?.message).toContain('known are default_decision, default_tenant');
+    expect(getProblems(rule('velocity: {max_requests: 1, window_seconds: 1, key: ip}'))[0]?.message).toContain(
       'labels.<key>',
     );
-    expect(problemsOf(rule('match: {topics: job.a}'))[0]?.message).toBe('must be a list, such as [a, b]');
+    expect(getProblems(rule('match: {topics: job.a}'))[0]?.message).toBe('must be a list, such as [a, b]');
   });
 
   it.each([
@@ -118,11 +118,11 @@ describe('parsePolicy', () => {
     ['an unclosed group', outputRule('match: {content_patterns: ["(a"]}'), 'RE2 class'],
     ['a long pattern', outputRule(`match: {content_patterns: ["${'x'.repeat(1_025)}"]}`), 'longer than 1024'],
     ['65 alternatives', outputRule(`match: {content_patterns: ["${'x|'.repeat(64)}y"]}`), 'has 65 alternatives'],
-  ])('refuses %s', (_, text, message) => {
-    const messages = problemsOf(text).map((problem) => problem.message);
+  ])('rejects %s', (_, text, message) => {
+    const messages = getProblems(text).map((problem) => problem.message);
 
     expect(messages.join('\n')).toContain(message);
-    expect(problemsOf(text).every(({ line, column }) => line >= 1 && column >= 1)).toBe(true);
+    expect(getProblems(text).every(({ line, column }) => line >= 1 && column >= 1)).toBe(true);
   });
 
   it.each([
@@ -150,8 +150,8 @@ describe('parsePolicy', () => {
       { id: 'b', decision: 'deny', enabled: true },
       { id: 'c', decision: 'deny', enabled: true },
     ]);
-    expect(problemsOf(words)).toHaveLength(3);
-    expect(problemsOf('tier: planet', 'load')).toHaveLength(1);
+    expect(getProblems(words)).toHaveLength(3);
+    expect(getProblems('tier: planet', 'load')).toHaveLength(1);
   });
 
   it('fills in defaults, accepts an unquoted version, and treats keys without a value as absent', () => {
@@ -189,15 +189,15 @@ describe('parsePolicy', () => {
       )
       .join('\n')}`;
 
-    expect(problemsOf(shared).map(({ line, column }) => [line, column])).toEqual([
+    expect(getProblems(shared).map(({ line, column }) => [line, column])).toEqual([
       [2, 40],
       [2, 40],
     ]);
-    expect(problemsOf(bomb)[0]?.message).toContain('more than 50 times');
+    expect(getProblems(bomb)[0]?.message).toContain('more than 50 times');
   });
 
   it('accepts nested quantifiers, which are linear in this engine', () => {
-    expect(problemsOf(outputRule('match: {content_patterns: ["([a-z]+\\\\.)+example"]}'))).toEqual([]);
+    expect(getProblems(outputRule('match: {content_patterns: ["([a-z]+\\\\.)+example"]}'))).toEqual([]);
   });
 
   it('never throws, and a rejection always has a problem', () => {

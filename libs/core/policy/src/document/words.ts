@@ -40,7 +40,7 @@ const verdicts: Readonly<Record<RuleDecision, Verdict>> = {
   throttle: 'THROTTLE',
   allow_with_constraints: 'ALLOW_WITH_CONSTRAINTS',
 };
-export const verdictOf = (decision: RuleDecision): Verdict => verdicts[decision];
+export const toVerdict = (decision: RuleDecision): Verdict => verdicts[decision];
 
 const strictness: Readonly<Record<Verdict, number>> = {
   ALLOW: 0,

@@ -97,7 +97,7 @@ describe('velocity rules', () => {
     expect(verdict(permitting, permitted('other'), {}, counted(3))).toEqual(['ALLOW', 'busy']);
   });
 
-  it('yields each check and waits for its answer', () => {
+  it('yields each check and waits for its result', () => {
     const conversation = evaluation(policy, request);
 
     expect(conversation.next()).toMatchObject({ done: false, value: { ruleId: 'pace' } });

@@ -61,7 +61,7 @@ function withoutBody(rules: readonly (CompiledOutputRule & { looks: boolean })[]
   const waiting = earlier;
   if (!rule)
     return { ...allow(waiting.length > 0 ? 'the content is still to be checked' : 'no output rule applies'), waiting };
-  const answer = answerOf(rule, []);
+  const answer = toAnswer(rule, []);
   return answer.decision === 'ALLOW' ? { ...answer, waiting } : answer;
 }
 
@@ -74,7 +74,7 @@ function withBody(
   const remark = (type: string) =>
     seen.some((one) => one.type === type) || seen.push({ type, severity: 'low', confidence: 1 });
   for (const rule of rules) {
-    if (!rule.looks) return withFindings(answerOf(rule, []), seen);
+    if (!rule.looks) return withFindings(toAnswer(rule, []), seen);
     const scan = scanFor(rule.needs);
     if (scan.kind === 'unreadable') return unreadable();
     if (scan.kind === 'fault') {
@@ -83,7 +83,7 @@ function withBody(
       continue;
     }
     if (scan.truncated) remark('content_truncated');
-    if (scan.findings.length > 0) return withFindings(answerOf(rule, scan.findings), seen);
+    if (scan.findings.length > 0) return withFindings(toAnswer(rule, scan.findings), seen);
   }
   return withFindings(allow('no output rule matched'), seen);
 }
@@ -118,14 +118,20 @@ function outputFacts(request: OutputRequest, defaultTenant: string | undefined):
   return { ...facts, capabilities: capabilities.map(fold) };
 }
 
-const scannerOf: Readonly<Record<string, string>> = { secret_leak: 'secret', pii: 'pii', code_injection: 'injection' };
+const scannerByFinding: Readonly<Record<string, string>> = {
+  secret_leak: 'secret',
+  pii: 'pii',
+  code_injection: 'injection',
+};
 
 /** A topic override with `scanners` runs only those on its topics. */
 function chosenNeeds(needs: ContentNeeds, override: OutputOverride | undefined): ContentNeeds {
   const chosen = override?.scanners;
   if (!chosen?.length) return needs;
   const scanners = needs.scanners.filter((scanner) => chosen.includes(scanner));
-  const detectors = needs.detectors.filter((type) => type === 'custom' || chosen.includes(scannerOf[type] ?? ''));
+  const detectors = needs.detectors.filter(
+    (type) => type === 'custom' || chosen.includes(scannerByFinding[type] ?? ''),
+  );
   return { ...needs, scanners, detectors };
 }
 
@@ -133,7 +139,7 @@ const allow = (reason: string): Answer => ({ decision: 'ALLOW', reason, rule_id:
 const quarantine = (reason: string): Answer => ({ decision: 'QUARANTINE', reason, rule_id: '', findings: [] });
 
 /** Redaction needs a finding to remove; without one it would release the whole body. */
-function answerOf({ id, action, reason }: CompiledOutputRule, findings: ContentFinding[]): Answer {
+function toAnswer({ id, action, reason }: CompiledOutputRule, findings: ContentFinding[]): Answer {
   const decision = action === 'REDACT' && findings.length === 0 ? 'QUARANTINE' : action;
   return { decision, reason, rule_id: id, findings };
 }

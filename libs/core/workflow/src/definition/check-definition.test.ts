@@ -1,5 +1,5 @@
 import { checkDefinition } from './check-definition';
-import { faultsOf, harbourIntake, workflow } from './definition.testing';
+import { getFaults, harbourIntake, workflow } from './definition.testing';
 
 const job = { topic: 'job.a' };
 const after = (...depends_on: string[]) => ({ ...job, depends_on });
@@ -123,21 +123,21 @@ describe('a valid definition', () => {
     ['ids that are words of the language', { constructor: job, toString: after('constructor') }],
     ['inputs of one’s own', { n: { type: 'notify', input: { message: 'm', colour: 'red' } } }],
   ])('passes: %s', (_, steps) => {
-    expect(faultsOf(workflow(steps))).toEqual([]);
+    expect(getFaults(workflow(steps))).toEqual([]);
   });
 
   it('may refer to registered schemas', () => {
     const steps = { a: { ...job, input_schema_id: 'pack/A', output_schema_id: 'pack/B' } };
 
-    expect(faultsOf(workflow(steps), { schemaIds: new Set(['pack/A']) })).toEqual([
+    expect(getFaults(workflow(steps), { schemaIds: new Set(['pack/A']) })).toEqual([
       'steps.a.output_schema_id: names a schema that is not registered: register it first',
     ]);
   });
 });
 
 describe('all faults are reported at once', () => {
-  it('with its path, in the order of the document', () => {
-    const faults = faultsOf({
+  it('each with its path, in document order', () => {
+    const faults = getFaults({
       id: 'w',
       name: '',
       timeout_sec: 700_000,
@@ -165,7 +165,7 @@ describe('all faults are reported at once', () => {
   it('with the number of further faults beyond the limit', () => {
     const steps = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`s${i}`, { topic: 5 }]));
 
-    const faults = faultsOf(workflow(steps));
+    const faults = getFaults(workflow(steps));
 
     expect(faults).toHaveLength(101);
     expect(faults.at(-1)).toBe(': and 200 more: fix these first');
@@ -181,11 +181,11 @@ describe('size', () => {
     ['no steps', workflow({}), 'steps: must hold at least one step'],
     ['steps as a list', workflow([]), 'steps: must be an object, not a list'],
   ])('%s', (_, raw, message) => {
-    expect(faultsOf(raw).join()).toContain(message);
+    expect(getFaults(raw).join()).toContain(message);
   });
 
   it('more steps than the caller allows', () => {
-    expect(faultsOf(workflow({ a: job, b: job, c: job }), { maxSteps: 2 })).toEqual(['steps: has 3 steps: at most 2']);
+    expect(getFaults(workflow({ a: job, b: job, c: job }), { maxSteps: 2 })).toEqual(['steps: has 3 steps: at most 2']);
   });
 
   it('a thousand steps, each waiting for ten before it and reading one, are checked quickly', () => {
@@ -196,7 +196,7 @@ describe('size', () => {
       }),
     );
 
-    expect(faultsOf(workflow(steps))).toEqual([]);
+    expect(getFaults(workflow(steps))).toEqual([]);
   });
 
   it('schemas with too many parts are not compiled', () => {
@@ -210,7 +210,7 @@ describe('size', () => {
       Array.from({ length: 20 }, (_, n) => [`s${n}`, { ...job, input_schema: schema(n) }]),
     );
 
-    const faults = faultsOf(workflow(steps), { compileSchema });
+    const faults = getFaults(workflow(steps), { compileSchema });
 
     expect(compiled).toBe(3);
     expect(faults).toContain('steps.s0.input_schema: refers to urn:x, which is not registered: register it first');

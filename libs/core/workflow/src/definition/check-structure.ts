@@ -1,4 +1,4 @@
-import { cyclesOf, cycleText } from './cycles';
+import { findCycles, cycleText } from './cycles';
 import type { Faults, Path } from './faults';
 import { isTemplate } from './fields';
 import type { WorkflowGraph } from './graph';
@@ -133,7 +133,7 @@ function checkCycles({ steps, graph, faults }: StructureInput): void {
   const ids = Object.keys(steps);
   const nothing: readonly string[] = [];
   const most = definitionLimits.maxFaults;
-  for (const cycle of cyclesOf(ids, graph.dependenciesOf, most)) {
+  for (const cycle of findCycles(ids, graph.dependenciesOf, most)) {
     const [id = '', other = ''] = cycle.slice(-2);
     const path: Path = ['steps', id, 'depends_on', steps[id]?.depends_on?.indexOf(other) ?? 0];
     faults.add(
@@ -141,14 +141,14 @@ function checkCycles({ steps, graph, faults }: StructureInput): void {
       `closes a cycle: ${cycleText(cycle)}, each waiting for the next: remove one of these dependencies`,
     );
   }
-  const handlerOf = (id: string) => {
+  const findHandler = (id: string) => {
     const handler = steps[id]?.on_error;
     return handler !== undefined && handler !== id && Object.hasOwn(steps, handler) ? [handler] : nothing;
   };
-  for (const cycle of cyclesOf(ids, handlerOf, most)) {
+  for (const cycle of findCycles(ids, findHandler, most)) {
     faults.add(['steps', cycle.at(-2) ?? '', 'on_error'], `closes a cycle of on_error: ${cycleText(cycle)}. The last handler must have none`); // prettier-ignore
   }
-  for (const cycle of cyclesOf(ids, (id) => graph.childrenOf.get(id) ?? nothing, most)) {
+  for (const cycle of findCycles(ids, (id) => graph.childrenOf.get(id) ?? nothing, most)) {
     faults.add(
       ['steps', cycle.at(-2) ?? '', 'input'],
       `closes a cycle of steps that run each other: ${cycleText(cycle)}`,

@@ -47,8 +47,8 @@ function stepFault({ steps, writtenIds, graph }: UseContext, id: string | undefi
 const isOwnBody = (graph: WorkflowGraph, id: string) => !graph.childrenOf.has(id);
 
 function adviceFor(graph: WorkflowGraph, id: string, other: string): string {
-  const waiting = topOf(graph, id);
-  const wanted = topOf(graph, other);
+  const waiting = getTopStep(graph, id);
+  const wanted = getTopStep(graph, other);
   if (waiting === wanted) return `both are run by ${waiting}, in no order`;
   const handled = graph.handles.get(wanted);
   const before = handled ? handled.join(' or ') : wanted;
@@ -57,7 +57,7 @@ function adviceFor(graph: WorkflowGraph, id: string, other: string): string {
 }
 
 /** The step of the graph in which a step is run. */
-function topOf(graph: WorkflowGraph, id: string): string {
+function getTopStep(graph: WorkflowGraph, id: string): string {
   const seen = new Set([id]);
   for (let owner = graph.ownerOf.get(id); owner !== undefined && !seen.has(owner); owner = graph.ownerOf.get(id)) {
     seen.add(owner);
@@ -66,9 +66,9 @@ function topOf(graph: WorkflowGraph, id: string): string {
   return id;
 }
 
-const isWithin = (graph: WorkflowGraph, id: string, owner: string): boolean => ownersOf(graph, id).includes(owner);
+const isWithin = (graph: WorkflowGraph, id: string, owner: string): boolean => getOwners(graph, id).includes(owner);
 
-function ownersOf(graph: WorkflowGraph, id: string): string[] {
+function getOwners(graph: WorkflowGraph, id: string): string[] {
   const owners = new Set<string>();
   for (let at = graph.ownerOf.get(id); at !== undefined && !owners.has(at); at = graph.ownerOf.get(at)) owners.add(at);
   return [...owners];

@@ -2,7 +2,11 @@
  * Cycles of "one leads to others", each as the steps on its way with the first again at the end. Not every cycle there is:
  * one for each edge that closes one, and none is left once all that are named are broken. At most `most` of them.
  */
-export function cyclesOf(ids: readonly string[], leadsTo: (id: string) => readonly string[], most: number): string[][] {
+export function findCycles(
+  ids: readonly string[],
+  leadsTo: (id: string) => readonly string[],
+  most: number,
+): string[][] {
   const state = new Map<string, 'open' | 'done'>();
   const cycles: string[][] = [];
   for (const root of ids) {

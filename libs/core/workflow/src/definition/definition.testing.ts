@@ -68,7 +68,7 @@ export const harbourIntake = {
 export const workflow = (steps: unknown, rest: object = {}) => ({ id: 'w', org_id: 'acme', name: 'W', steps, ...rest });
 
 /** `path: message` of each fault; nothing when the definition is right. */
-export function faultsOf(raw: unknown, deps: DefinitionDeps = {}): string[] {
+export function getFaults(raw: unknown, deps: DefinitionDeps = {}): string[] {
   const checked = checkDefinition(raw, deps);
   return checked.kind === 'ok' ? [] : checked.faults.map(({ path, message }) => `${path}: ${message}`);
 }

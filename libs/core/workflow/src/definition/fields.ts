@@ -13,7 +13,7 @@ export const isTemplate = (value: unknown): boolean => typeof value === 'string'
 
 export function text(maxChars: number, pattern?: { fits: RegExp; message: string }): Field<string> {
   return (value, path, faults) => {
-    if (typeof value !== 'string') return fault(faults, path, `must be text, not ${kindOf(value)}`);
+    if (typeof value !== 'string') return fault(faults, path, `must be text, not ${describeKind(value)}`);
     if (value.length > maxChars) return fault(faults, path, `is ${value.length} characters long: at most ${maxChars}`);
     return pattern && !pattern.fits.test(value) ? fault(faults, path, pattern.message) : value;
   };
@@ -47,7 +47,7 @@ export const flag: Field<boolean> = (value, path, faults) =>
   typeof value === 'boolean' ? value : fault(faults, path, 'must be true or false');
 
 export const object: Field<Record<string, unknown>> = (value, path, faults) =>
-  isRecord(value) ? value : fault(faults, path, `must be an object, not ${kindOf(value)}`);
+  isRecord(value) ? value : fault(faults, path, `must be an object, not ${describeKind(value)}`);
 
 /** Any JSON; here null and the empty text are values too. */
 export const json: Field<unknown> = (value) => value;
@@ -56,7 +56,7 @@ export const json: Field<unknown> = (value) => value;
 export function texts(maxItems: number, maxChars: number): Field<string[]> {
   const item = text(maxChars);
   return (value, path, faults) => {
-    if (!Array.isArray(value)) return fault(faults, path, `must be a list of texts, not ${kindOf(value)}`);
+    if (!Array.isArray(value)) return fault(faults, path, `must be a list of texts, not ${describeKind(value)}`);
     if (value.length > maxItems) return fault(faults, path, `has ${value.length} items: at most ${maxItems}`);
     return value.map((one: unknown, index) => {
       if (one === '') faults.add([...path, index], 'is empty: write a text, or remove it');
@@ -78,7 +78,7 @@ export function textMap(maxEntries: number, maxChars: number): Field<Record<stri
 
 export function listOf<T>(maxItems: number, item: Field<T>): Field<T[]> {
   return (value, path, faults) => {
-    if (!Array.isArray(value)) return fault(faults, path, `must be a list, not ${kindOf(value)}`);
+    if (!Array.isArray(value)) return fault(faults, path, `must be a list, not ${describeKind(value)}`);
     if (value.length > maxItems) return fault(faults, path, `has ${value.length} items: at most ${maxItems}`);
     return value.flatMap((one: unknown, index) => item(one, [...path, index], faults) ?? []);
   };
@@ -121,7 +121,7 @@ function fault(faults: Faults, path: Path, message: string): undefined {
   faults.add(path, message);
 }
 
-const kindOf = (value: unknown): string => {
+const describeKind = (value: unknown): string => {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 };

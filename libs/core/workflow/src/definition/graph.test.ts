@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { faultsOf, harbourIntake, workflow } from './definition.testing';
+import { getFaults, harbourIntake, workflow } from './definition.testing';
 import { getGraph } from './graph';
 import type { StepDefinition } from './workflow';
 
@@ -11,13 +11,13 @@ const acyclic = fc.integer({ min: 2, max: 40 }).chain((size) =>
     ...Array.from({ length: size }, (_, i) => fc.uniqueArray(fc.integer({ min: 0, max: Math.max(0, i - 1) }), { maxLength: i ? 4 : 0 })),
   ),
 ); // prettier-ignore
-const stepsOf = (edges: readonly (readonly number[])[]) =>
+const buildSteps = (edges: readonly (readonly number[])[]) =>
   Object.fromEntries(edges.map((deps, i) => [`s${i}`, { topic: 'job.a', depends_on: deps.map((d) => `s${d}`) }]));
 
 describe('the graph of a definition', () => {
   const graph = getGraph(harbourIntake as { steps: Record<string, StepDefinition> });
 
-  it('is made once for a definition', () => {
+  it('is built once per definition', () => {
     expect(getGraph(harbourIntake as { steps: Record<string, StepDefinition> })).toBe(graph);
   });
 
@@ -57,7 +57,7 @@ describe('the graph of a definition', () => {
     expect(owned.sees('first', 'fan')).toBe(false);
   });
 
-  it('lets a handler see the step it handles and what that one saw', () => {
+  it('a handler can read the failed step and its ancestors', () => {
     const handled = graphOfSteps({
       a: {},
       b: { depends_on: ['a'], on_error: 'h' },
@@ -70,7 +70,7 @@ describe('the graph of a definition', () => {
     expect(handled.sees('c', 'h')).toBe(true);
   });
 
-  it('leaves out what is no step, and survives cycles', () => {
+  it('ignores references to unknown steps, and terminates on cycles', () => {
     const broken = graphOfSteps({ a: { depends_on: ['b', 'x', 'a'], on_error: 'y' }, b: { depends_on: ['a'] } });
 
     expect(broken.dependenciesOf('a')).toEqual(['b']);
@@ -80,10 +80,10 @@ describe('the graph of a definition', () => {
 });
 
 describe('of any graph', () => {
-  it('without a cycle, the definition passes, and ancestors are what the edges lead to', () => {
+  it('without a cycle, the definition passes, and ancestors are the nodes that edges reach', () => {
     fc.assert(
       fc.property(acyclic, (edges) => {
-        const steps = stepsOf(edges);
+        const steps = buildSteps(edges);
         const reached = (id: string): string[] => {
           const all = new Set<string>();
           const open = [id];
@@ -96,16 +96,16 @@ describe('of any graph', () => {
         };
         const graph = graphOfSteps(steps);
 
-        expect(faultsOf(workflow(steps))).toEqual([]);
+        expect(getFaults(workflow(steps))).toEqual([]);
         for (const id of Object.keys(steps)) expect([...graph.ancestorsOf(id)].sort()).toEqual(reached(id));
       }),
     );
   });
 
-  it('one edge back along a path is always named as a cycle, through both its ends', () => {
+  it('one back edge is always reported as a cycle that contains both its ends', () => {
     fc.assert(
       fc.property(acyclic, fc.nat(), fc.nat(), (edges, pickStep, pickAncestor) => {
-        const steps = stepsOf(edges);
+        const steps = buildSteps(edges);
         const withAncestors = Object.keys(steps).filter((id) => graphOfSteps(steps).ancestorsOf(id).length > 0);
         fc.pre(withAncestors.length > 0);
         const id = withAncestors[pickStep % withAncestors.length] ?? '';
@@ -113,7 +113,7 @@ describe('of any graph', () => {
         const ancestor = ancestors[pickAncestor % ancestors.length] ?? '';
         const own = steps[ancestor];
 
-        const faults = faultsOf(
+        const faults = getFaults(
           workflow({ ...steps, [ancestor]: { ...own, depends_on: [...(own?.depends_on ?? []), id] } }),
         );
 
@@ -125,7 +125,7 @@ describe('of any graph', () => {
   });
 });
 
-it('whatever is handed in, the answer is faults or a definition, never an exception', () => {
+it('any input results in faults or a definition, never an exception', () => {
   const word = fc.constantFrom(
     'type', 'depends_on', 'input', 'steps', 'cases', 'default', 'next', 'match', 'body', 'on_error', 'condition', 'a', 'b',
     'loop', 'parallel', 'switch', 'approval', '${steps.a.output}', '__proto__', 'constructor', 'input_schema', 'retry', 'gate',
@@ -138,7 +138,7 @@ it('whatever is handed in, the answer is faults or a definition, never an except
 
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c'), value), value, (steps, output) => {
-      expect(() => faultsOf(workflow(steps, { output }))).not.toThrow();
+      expect(() => getFaults(workflow(steps, { output }))).not.toThrow();
     }),
     { numRuns: 500 },
   );

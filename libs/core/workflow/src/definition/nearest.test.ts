@@ -1,6 +1,6 @@
 import { hint, nearest } from './nearest';
 
-describe('what the author may have meant', () => {
+describe('suggestion for an unknown name', () => {
   it.each([
     ['timout_sec', 'timeout_sec'],
     ['depnds_on', 'depends_on'],
@@ -11,12 +11,12 @@ describe('what the author may have meant', () => {
     expect(nearest(word, ['type', 'retry', 'depends_on', 'timeout_sec', 'condition'])).toBe(meant);
   });
 
-  it.each(['colour', 'x', ''])('%j is nothing known', (word) => {
+  it.each(['colour', 'x', ''])('%j has no suggestion', (word) => {
     expect(nearest(word, ['type', 'retry', 'depends_on'])).toBeUndefined();
     expect(hint(word, ['type'])).toBe('');
   });
 
-  it('of several it is the one with the fewest changes', () => {
+  it('is the candidate with the fewest edits', () => {
     expect(nearest('steps3', ['step1', 'steps2', 'steps'])).toBe('steps2');
   });
 });

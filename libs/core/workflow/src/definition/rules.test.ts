@@ -1,10 +1,10 @@
-import { faultsOf, workflow } from './definition.testing';
+import { getFaults, workflow } from './definition.testing';
 
 const job = { topic: 'job.a' };
 const after = (...depends_on: string[]) => ({ ...job, depends_on });
 const one = (step: object) => ({ a: step });
 const withBody = (input: object) => ({ a: { type: 'loop', input: { body_step: 'b', ...input } }, b: job });
-const switchOf = (input: object, more: object = {}) => ({
+const buildSwitch = (input: object, more: object = {}) => ({
   s: { type: 'switch', condition: 'input.x', input },
   ...more,
 });
@@ -143,32 +143,35 @@ describe.each<[string, Rule[]]>([
   [
     'switches',
     [
-      [switchOf({}), 'steps.s.input.cases: is needed'],
+      [buildSwitch({}), 'steps.s.input.cases: is needed'],
       [{ s: { type: 'switch', input: { cases: { x: 'a' } } }, a: after('s') }, 'steps.s.condition: is needed'],
-      [switchOf({ cases: [5] }), 'steps.s.input.cases[0]: must be an object'],
-      [switchOf({ cases: [{ match: 1 }] }), 'steps.s.input.cases[0]: needs next or step or target'],
-      [switchOf({ cases: [{ next: 'a' }] }, { a: after('s') }), 'steps.s.input.cases[0]: needs when or match or value'],
+      [buildSwitch({ cases: [5] }), 'steps.s.input.cases[0]: must be an object'],
+      [buildSwitch({ cases: [{ match: 1 }] }), 'steps.s.input.cases[0]: needs next or step or target'],
       [
-        switchOf({ cases: [{ match: 1, when: 2, next: 'a' }] }, { a: after('s') }),
+        buildSwitch({ cases: [{ next: 'a' }] }, { a: after('s') }),
+        'steps.s.input.cases[0]: needs when or match or value',
+      ],
+      [
+        buildSwitch({ cases: [{ match: 1, when: 2, next: 'a' }] }, { a: after('s') }),
         'steps.s.input.cases[0]: has when and match',
       ],
       [
-        switchOf({ cases: [{ match: [1], next: 'a' }] }, { a: after('s') }),
+        buildSwitch({ cases: [{ match: [1], next: 'a' }] }, { a: after('s') }),
         'steps.s.input.cases[0].match: must be a text',
       ],
       [
-        switchOf({ cases: [{ match: 1, next: 'aa' }] }, { a: after('s') }),
+        buildSwitch({ cases: [{ match: 1, next: 'aa' }] }, { a: after('s') }),
         'steps.s.input.cases[0].next: names "aa", which is no step (did you mean a?)',
       ],
       [
-        switchOf({ cases: [{ match: 1, next: 'a' }], default: 'b' }, { a: after('s'), b: job }),
+        buildSwitch({ cases: [{ match: 1, next: 'a' }], default: 'b' }, { a: after('s'), b: job }),
         'steps.s.input.default: b would not wait for the choice: add s to its depends_on',
       ],
-      [switchOf({ cases: { x: '${input.next}' } }), 'steps.s.input.cases.x: must be the id of a step itself'],
-      [switchOf({ cases: { x: 's' } }), 'steps.s.input.cases.x: is the switch itself'],
-      [switchOf({ cases: { x: 'a' } }, { a: after('s'), p: { ...job, on_error: 'h' }, h: job }), ''],
+      [buildSwitch({ cases: { x: '${input.next}' } }), 'steps.s.input.cases.x: must be the id of a step itself'],
+      [buildSwitch({ cases: { x: 's' } }), 'steps.s.input.cases.x: is the switch itself'],
+      [buildSwitch({ cases: { x: 'a' } }, { a: after('s'), p: { ...job, on_error: 'h' }, h: job }), ''],
       [
-        { p: { type: 'parallel', input: { steps: ['s'] } }, ...switchOf({ cases: { x: 'a' } }), a: job },
+        { p: { type: 'parallel', input: { steps: ['s'] } }, ...buildSwitch({ cases: { x: 'a' } }), a: job },
         'steps.s.type: a switch cannot be run by p',
       ],
     ],
@@ -289,7 +292,7 @@ describe.each<[string, Rule[]]>([
   ],
 ])('%s', (_, rules) => {
   it.each(rules)('%j', (steps, fault) => {
-    const faults = faultsOf(workflow(steps));
+    const faults = getFaults(workflow(steps));
 
     expect(faults).toHaveLength(fault === '' ? 0 : 1);
     expect(faults.join()).toContain(fault);
@@ -310,23 +313,23 @@ describe('the workflow’s own fields', () => {
     [{ output: { x: '${steps.z.output}' } }, 'output.x: reads steps.z, which is no step'],
     [{ output: '${item}' }, 'output: uses item, which only exists in'],
   ])('%j', (rest, fault) => {
-    const faults = faultsOf(workflow({ a: job }, rest));
+    const faults = getFaults(workflow({ a: job }, rest));
 
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(fault);
   });
 
-  it('an id that is no part of a topic asks for topics', () => {
-    expect(faultsOf(workflow({ a: {}, b: job, c: { type: 'llm' } }, { id: 'pack/w' }))).toEqual([
+  it('an id that is not valid in a topic requires explicit topics', () => {
+    expect(getFaults(workflow({ a: {}, b: job, c: { type: 'llm' } }, { id: 'pack/w' }))).toEqual([
       'steps.a.topic: is needed, as the workflow’s id cannot be part of a topic',
     ]);
   });
 });
 
-it('steps that wait for one another in a roundabout way can never start', () => {
+it('steps that depend on each other through a cycle can never start', () => {
   const steps = { p: { type: 'parallel', input: { steps: ['c'] } }, c: { ...job, on_error: 'p' }, a: job };
 
-  expect(faultsOf(workflow(steps)).map((fault) => fault.slice(0, 27))).toEqual([
+  expect(getFaults(workflow(steps)).map((fault) => fault.slice(0, 27))).toEqual([
     'steps.p: can never start: e',
     'steps.c: can never start: e',
   ]);

@@ -8,7 +8,7 @@ import {
   type WorkflowDefinition,
 } from '../definition/workflow';
 import { isTruthy } from '../expressions/expression';
-import { topicOf } from '../steps/job';
+import { getTopic } from '../steps/job';
 import { matchesCase } from '../steps/switch';
 import { evaluateExpression, renderKnown, type KnownScope, type KnownResult } from './evaluate-known';
 
@@ -211,7 +211,7 @@ function buildJob(
     : { value: simulation.input, bad: undefined };
   const { item } = own;
   const payload = { ...(item !== undefined && { item }), ...(value as Record<string, unknown>) };
-  return { job: { topic: topicOf(simulation.definition.id, def, type), payload }, bad };
+  return { job: { topic: getTopic(simulation.definition.id, def, type), payload }, bad };
 }
 
 function forecastCondition(

@@ -1,6 +1,6 @@
 import { compileExpression } from './compile-expression';
 import { defaultExpressionLimits } from './expression';
-import { expression, faultOf, rendered, template, valueOf } from './expressions.testing';
+import { expression, getFault, rendered, template, evaluateSource } from './expressions.testing';
 
 describe('expressions are closed', () => {
   const scope = {
@@ -39,33 +39,33 @@ describe('expressions are closed', () => {
     '{a: 1}.constructor',
     '[].constructor.constructor',
   ])('%s is nil', (source) => {
-    expect(valueOf(source, scope)).toBeUndefined();
+    expect(evaluateSource(source, scope)).toBeUndefined();
   });
 
   it.each(['call()', 'host.run()', 'input.toString()', 'constructor("a")', '__proto__()', 'toString()', 'valueOf(1)'])(
     '%s is no function',
     (source) => {
-      expect(faultOf(source)).toContain('there is no function');
+      expect(getFault(source)).toContain('there is no function');
     },
   );
 
   it.each(['__coalesce', '__power', '__n_loop'])('the internal name %s is a plain name for an author', (word) => {
-    expect(faultOf(`a.${word}(1)`)).toContain(`there is no function ${word}`);
-    expect(valueOf(word, { [word]: 5 })).toBe(5);
-    expect(valueOf(`a.${word}`, { a: { [word]: 6 } })).toBe(6);
+    expect(getFault(`a.${word}(1)`)).toContain(`there is no function ${word}`);
+    expect(evaluateSource(word, { [word]: 5 })).toBe(5);
+    expect(evaluateSource(`a.${word}`, { a: { [word]: 6 } })).toBe(6);
   });
 
   it('a variable named __item is not the item', () => {
-    expect(valueOf('map([1, 2], __item)', { __item: 9 })).toEqual([9, 9]);
-    expect(() => valueOf('1 in __contains(2)')).toThrow();
+    expect(evaluateSource('map([1, 2], __item)', { __item: 9 })).toEqual([9, 9]);
+    expect(() => evaluateSource('1 in __contains(2)')).toThrow();
   });
 
   it('JavaScript internals are neither keys nor members', () => {
-    expect(faultOf('{__proto__: {a: 1}}')).toBe('`__proto__` cannot be a key of a map @1:2');
-    expect(faultOf('{"constructor": 1}')).toContain('cannot be a key');
-    expect(() => valueOf('{("__pro" + "to__"): {polluted: 1}}')).toThrow('`__proto__` cannot be a key of a map');
-    expect(valueOf('keys(input)', scope)).toEqual(['list', 'text']);
-    expect(valueOf('"__proto__" in input', scope)).toBe(false);
+    expect(getFault('{__proto__: {a: 1}}')).toBe('`__proto__` cannot be a key of a map @1:2');
+    expect(getFault('{"constructor": 1}')).toContain('cannot be a key');
+    expect(() => evaluateSource('{("__pro" + "to__"): {polluted: 1}}')).toThrow('`__proto__` cannot be a key of a map');
+    expect(evaluateSource('keys(input)', scope)).toEqual(['list', 'text']);
+    expect(evaluateSource('"__proto__" in input', scope)).toBe(false);
   });
 
   it('a template with the key __proto__ changes no prototype', () => {
@@ -109,7 +109,7 @@ describe('expressions are bounded', () => {
     ['many patterns', 'any(list, text matches "b" + string(#))'],
     ['a pattern that grows', '"a" matches ("(a|b|c|d){" + "1000}x{1000}y{1000}z{1000}(e|f|g|h|i|j|k|l|m){1000}[a-z]{1000}" + "(" + "aaaaaaaaaaaaaaa" + "){1000}")'],
   ])('%s end within the steps', (_name, source) => {
-    expect(() => valueOf(source, { list, text })).toThrow(/takes too many steps/);
+    expect(() => evaluateSource(source, { list, text })).toThrow(/takes too many steps/);
   }); // prettier-ignore
 
   it('the step limit follows the time limit', () => {
@@ -122,9 +122,9 @@ describe('expressions are bounded', () => {
   });
 
   it('a pattern that would backtrack forever terminates', () => {
-    expect(valueOf('text matches "^(a+)+$"', { text: `${'a'.repeat(1_000)}b` })).toBe(false);
-    expect(faultOf(`x matches "${'(a{1000})b{1000}'.repeat(60)}"`)).toContain('takes too many steps to prepare');
-    expect(faultOf(`x matches "${'a'.repeat(1_025)}"`)).toContain('longer than 1024');
+    expect(evaluateSource('text matches "^(a+)+$"', { text: `${'a'.repeat(1_000)}b` })).toBe(false);
+    expect(getFault(`x matches "${'(a{1000})b{1000}'.repeat(60)}"`)).toContain('takes too many steps to prepare');
+    expect(getFault(`x matches "${'a'.repeat(1_025)}"`)).toContain('longer than 1024');
   });
 
   it('result items are counted, including nested ones', () => {
@@ -148,14 +148,14 @@ describe('expressions are bounded', () => {
     ['fallbacks', `a${' ?? a'.repeat(800)}`],
     ['calls', `${'len('.repeat(800)}1${')'.repeat(800)}`],
   ])('huge nests of %s are a fault', (_name, source) => {
-    expect(faultOf(source)).toContain('the expression is nested too deeply');
+    expect(getFault(source)).toContain('the expression is nested too deeply');
   });
 
   it('excessive nesting is a fault', () => {
     const limits = { ...defaultExpressionLimits, maxLength: 1_000_000 };
 
-    expect(faultOf(`${'!'.repeat(100_000)}1`, limits)).toContain('nested too deeply');
-    expect(faultOf('a'.repeat(4_097))).toBe('the expression is longer than 4096 characters @1:1');
+    expect(getFault(`${'!'.repeat(100_000)}1`, limits)).toContain('nested too deeply');
+    expect(getFault('a'.repeat(4_097))).toBe('the expression is longer than 4096 characters @1:1');
     expect(compileExpression(`"${'a'.repeat(4_094)}"`).kind).toBe('ok');
   });
 
@@ -166,7 +166,7 @@ describe('expressions are bounded', () => {
     twin['self'] = twin;
 
     for (const source of ['loop', 'string(loop)', 'loop == twin']) {
-      expect(() => valueOf(source, { loop, twin })).toThrow('the data is nested too deeply');
+      expect(() => evaluateSource(source, { loop, twin })).toThrow('the data is nested too deeply');
     }
   });
 });

@@ -23,7 +23,7 @@ export function compileExpression(
 ): { kind: 'ok'; expression: Expression } | { kind: 'bad'; fault: ExpressionFault } {
   const bad = (fault: OffsetFault) => ({ kind: 'bad' as const, fault: faultAt(source, fault) });
   if (source.length > limits.maxLength) return bad(tooLong(0, limits));
-  const tokens = tokensOf(source);
+  const tokens = readTokens(source);
   if (!Array.isArray(tokens)) return bad(tokens);
   const references = new References();
   const program = compileTokens(source, tokens, references, limits);
@@ -34,7 +34,7 @@ export function compileExpression(
 }
 
 /** Tokens inside `${...}`, or of the whole source. */
-function tokensOf(source: string): Token[] | OffsetFault {
+function readTokens(source: string): Token[] | OffsetFault {
   const start = source.length - source.trimStart().length;
   const isWrapped = source.startsWith('${', start);
   const read = tokenize(source, isWrapped ? start + 2 : 0, isWrapped ? 'brace' : 'end');

@@ -9,7 +9,7 @@ import { matches } from './patterns';
 import type { References } from './references';
 import { spend, type Payer } from './state';
 import { authorName, own } from './to-cel';
-import { entryOf, isHidden, memberOf, setEntry } from './values';
+import { getEntry, isHidden, getMember, setEntry } from './values';
 
 /** Compilation is recursive: deeper trees could exhaust the stack. */
 const maxDepth = 1_000;
@@ -90,7 +90,7 @@ function compileName(compiler: Compiler, celName: string, start: number): Run {
   const name = authorName(celName);
   compiler.references.name(name);
   if (name === 'steps') compiler.references.step(undefined);
-  return ({ scope }) => entryOf(scope, name);
+  return ({ scope }) => getEntry(scope, name);
 }
 
 function compileAccess(compiler: Compiler, receiver: ASTNode, key: ASTNode | string): Run {
@@ -100,11 +100,11 @@ function compileAccess(compiler: Compiler, receiver: ASTNode, key: ASTNode | str
     compiler.references.name('steps');
     compiler.references.step(typeof fixedKey === 'string' ? fixedKey : undefined);
   }
-  const from: Run = readsSteps ? ({ scope }) => entryOf(scope, 'steps') : compiler.compile(receiver);
+  const from: Run = readsSteps ? ({ scope }) => getEntry(scope, 'steps') : compiler.compile(receiver);
   const keyRun = typeof key === 'string' ? constant(key) : compiler.compile(key);
   return (state) => {
     spend(state, 1);
-    return memberOf(from(state), keyRun(state));
+    return getMember(from(state), keyRun(state));
   };
 }
 

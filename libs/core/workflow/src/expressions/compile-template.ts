@@ -12,7 +12,7 @@ import { faultAt, type OffsetFault } from './position';
 import { References } from './references';
 import { newState, spendChars, type State } from './state';
 import { tokenize } from './tokens';
-import { isList, isMapping, textOf } from './values';
+import { isList, isMapping, toText } from './values';
 
 /** A fault, and the path of its text within the value: `input.crates[0].label`. */
 export type TemplateFault = ExpressionFault & { path: string };
@@ -108,7 +108,7 @@ function compileText(compilation: Compilation, source: string, path: string): Ru
 
 const joined = (parts: readonly (string | Run)[]): Run => {
   return (state) => {
-    const texts = parts.map((part) => (typeof part === 'string' ? part : textOf(state, part(state))));
+    const texts = parts.map((part) => (typeof part === 'string' ? part : toText(state, part(state))));
     spendChars(
       state,
       texts.reduce((sum, text) => sum + text.length, 0),

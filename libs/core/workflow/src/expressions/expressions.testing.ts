@@ -9,10 +9,10 @@ export function expression(source: string, limits?: ExpressionLimits): Expressio
   throw new Error(`${source}: ${made.fault.message} at ${made.fault.line}:${made.fault.column}`);
 }
 
-export const valueOf = (source: string, scope: Scope = {}): unknown => expression(source).evaluate(scope);
+export const evaluateSource = (source: string, scope: Scope = {}): unknown => expression(source).evaluate(scope);
 
 /** `message @line:column` of a source that must not compile. */
-export function faultOf(source: string, limits?: ExpressionLimits): string {
+export function getFault(source: string, limits?: ExpressionLimits): string {
   const made = compileExpression(source, limits);
   if (made.kind === 'ok') throw new Error(`${source} compiles`);
   return `${made.fault.message} @${made.fault.line}:${made.fault.column}`;

@@ -2,7 +2,7 @@ import { EvaluationError } from './expression';
 import { contains, endsWith, startsWith } from './operators';
 import { matches } from './patterns';
 import { spend, spendChars, type State } from './state';
-import { isList, isMapping, isNil, keysOf, kindOf, textOf } from './values';
+import { isList, isMapping, isNil, getKeys, getKind, toText } from './values';
 
 /** A function of the language; as a method its receiver is the first argument. */
 export interface Builtin {
@@ -11,7 +11,7 @@ export interface Builtin {
 }
 
 const mismatch = (name: string, wanted: string, value: unknown) =>
-  new EvaluationError(`${name}() takes ${wanted}, not ${kindOf(value)}`);
+  new EvaluationError(`${name}() takes ${wanted}, not ${getKind(value)}`);
 
 /** Unicode characters of a text, items of a list, entries of a map. */
 const length = one(0, (state, value) => {
@@ -23,7 +23,7 @@ const length = one(0, (state, value) => {
     return characters;
   }
   if (!isMapping(value)) throw mismatch('length', 'text, a list or a map', value);
-  return keysOf(value).length;
+  return getKeys(value).length;
 });
 
 const float = one(undefined, (_state, value) => {
@@ -51,9 +51,9 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   int,
   float,
   double: float,
-  string: { arity: 1, run: textOf },
-  keys: ofMap('keys', keysOf),
-  values: ofMap('values', (map) => keysOf(map).map((key) => map[key] ?? null)),
+  string: { arity: 1, run: toText },
+  keys: ofMap('keys', getKeys),
+  values: ofMap('values', (map) => getKeys(map).map((key) => map[key] ?? null)),
   now: { arity: 0, run: ({ scope }) => nowMs(scope) },
   contains: { arity: 2, run: contains },
   startsWith: { arity: 2, run: startsWith },

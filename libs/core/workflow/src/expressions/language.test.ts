@@ -1,5 +1,5 @@
 import { EvaluationError, isTruthy, type Scope } from './expression';
-import { expression, faultOf, valueOf } from './expressions.testing';
+import { expression, getFault, evaluateSource } from './expressions.testing';
 
 const scope: Scope = {
   input: {
@@ -209,9 +209,9 @@ const language: Record<string, [source: string, value: unknown][]> = {
 
 describe.each(Object.entries(language))('expressions: %s', (_element, rows) => {
   it.each(rows)('%s', (source, value) => {
-    expect(valueOf(source, scope)).toEqual(value);
-    expect(valueOf(`\${ ${source} }`, scope)).toEqual(value);
-    expect(valueOf(`(${source})`, scope)).toEqual(value);
+    expect(evaluateSource(source, scope)).toEqual(value);
+    expect(evaluateSource(`\${ ${source} }`, scope)).toEqual(value);
+    expect(evaluateSource(`(${source})`, scope)).toEqual(value);
   });
 });
 
@@ -251,8 +251,8 @@ describe('expressions: error messages', () => {
     ['${a', 'the template is never closed: `}` is missing @1:3'],
     ['a.?b', '`?` is not expected here @1:3'],
   ])('the fault of %j', (source, fault) => {
-    if (typeof fault === 'string') expect(faultOf(source)).toBe(fault);
-    else expect(faultOf(source)).toMatch(fault);
+    if (typeof fault === 'string') expect(getFault(source)).toBe(fault);
+    else expect(getFault(source)).toMatch(fault);
   });
 
   it.each([
@@ -275,7 +275,7 @@ describe('expressions: error messages', () => {
   });
 
   it('now() is unknown to a scope without a clock', () => {
-    expect(() => valueOf('now()')).toThrow('now() is not known here');
+    expect(() => evaluateSource('now()')).toThrow('now() is not known here');
   });
 });
 
@@ -300,11 +300,11 @@ describe('expressions: references', () => {
 describe('truthiness', () => {
   it.each([null, undefined, false, '', 0, [], {}])('%j is false', (value) => {
     expect(isTruthy(value)).toBe(false);
-    expect(valueOf('not value', { value })).toBe(true);
+    expect(evaluateSource('not value', { value })).toBe(true);
   });
 
   it.each([true, 'a', 'false', 1, -1, [0], { a: null }])('%j is true', (value) => {
     expect(isTruthy(value)).toBe(true);
-    expect(valueOf('value ? true : false', { value })).toBe(true);
+    expect(evaluateSource('value ? true : false', { value })).toBe(true);
   });
 });

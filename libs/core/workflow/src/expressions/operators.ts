@@ -1,6 +1,6 @@
 import { EvaluationError } from './expression';
 import { spend, spendChars, type State } from './state';
-import { entryOf, equal, isList, isMapping, isNil, kindOf } from './values';
+import { getEntry, equal, isList, isMapping, isNil, getKind } from './values';
 
 type Binary = (state: State, left: unknown, right: unknown) => unknown;
 
@@ -18,7 +18,7 @@ function finite(value: number): number {
 }
 
 const mismatch = (verb: string, a: unknown, b: unknown) =>
-  new EvaluationError(`cannot ${verb} ${kindOf(a)} and ${kindOf(b)}`);
+  new EvaluationError(`cannot ${verb} ${getKind(a)} and ${getKind(b)}`);
 
 export function add(state: State, a: unknown, b: unknown): unknown {
   if (typeof a === 'number' && typeof b === 'number') return finite(a + b);
@@ -34,7 +34,7 @@ export function add(state: State, a: unknown, b: unknown): unknown {
 export const power = arithmetic('raise', (a, b) => a ** b);
 
 export function negate(value: unknown): number {
-  if (typeof value !== 'number') throw new EvaluationError(`cannot take the negative of ${kindOf(value)}`);
+  if (typeof value !== 'number') throw new EvaluationError(`cannot take the negative of ${getKind(value)}`);
   return -value;
 }
 
@@ -51,9 +51,9 @@ const comparison = (holds: (order: number) => boolean): Binary => {
 export function isIn(state: State, value: unknown, whole: unknown): boolean {
   if (isNil(whole)) return false;
   if (isList(whole)) return whole.some((item) => equal(state, item, value));
-  if (isMapping(whole)) return typeof value === 'string' && entryOf(whole, value) !== undefined;
+  if (isMapping(whole)) return typeof value === 'string' && getEntry(whole, value) !== undefined;
   if (typeof whole !== 'string')
-    throw new EvaluationError(`\`in\` searches a list, a map or text, not ${kindOf(whole)}`);
+    throw new EvaluationError(`\`in\` searches a list, a map or text, not ${getKind(whole)}`);
   return contains(state, whole, value);
 }
 
@@ -62,7 +62,7 @@ const textTest = (name: string, test: (text: string, part: string) => boolean) =
     // A missing value contains nothing: a missing member is nil, not an error.
     if (isNil(text) || isNil(part)) return false;
     if (typeof text !== 'string' || typeof part !== 'string') {
-      throw new EvaluationError(`\`${name}\` compares texts, not ${kindOf(text)} and ${kindOf(part)}`);
+      throw new EvaluationError(`\`${name}\` compares texts, not ${getKind(text)} and ${getKind(part)}`);
     }
     spendChars(state, text.length + part.length);
     return test(text, part);

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { EvaluationError } from './expression';
 import { patternSize } from './pattern-size';
 import { spend, type Pattern, type Payer, type State } from './state';
-import { isNil, kindOf } from './values';
+import { isNil, getKind } from './values';
 
 const maxChars = 1_024;
 
@@ -33,7 +33,7 @@ export function compilePattern(payer: Payer, source: string): Pattern {
 /** Whether a pattern is found anywhere in a text; not in nil. */
 export function matchPattern(state: State, text: unknown, { regex, stepsPerChar }: Pattern): boolean {
   if (isNil(text)) return false;
-  if (typeof text !== 'string') throw new EvaluationError(`\`matches\` searches text, not ${kindOf(text)}`);
+  if (typeof text !== 'string') throw new EvaluationError(`\`matches\` searches text, not ${getKind(text)}`);
   spend(state, text.length * stepsPerChar);
   return regex.test(text);
 }
@@ -41,7 +41,7 @@ export function matchPattern(state: State, text: unknown, { regex, stepsPerChar 
 /** `matches` with a pattern computed at run time. */
 export function matches(state: State, text: unknown, source: unknown): boolean {
   if (isNil(source)) return false;
-  if (typeof source !== 'string') throw new EvaluationError(`a pattern is text, not ${kindOf(source)}`);
+  if (typeof source !== 'string') throw new EvaluationError(`a pattern is text, not ${getKind(source)}`);
   const pattern = state.patterns.get(source) ?? compilePattern(state, source);
   state.patterns.set(source, pattern);
   return matchPattern(state, text, pattern);

@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Compiler, Run } from './compiler';
 import { EvaluationError, isTruthy } from './expression';
 import { spend, type State } from './state';
-import { isList, isMapping, isNil, keysOf, kindOf } from './values';
+import { isList, isMapping, isNil, getKeys, getKind } from './values';
 
 /** Evaluates the body for one item, which is already in its variable. */
 type Evaluate = (item: unknown) => unknown;
@@ -66,8 +66,8 @@ export function compilePredicate(
 function toItems(state: State, name: string, value: unknown): readonly unknown[] {
   if (isNil(value)) return [];
   if (isList(value)) return value;
-  if (!isMapping(value)) throw new EvaluationError(`${name} works on the items of a list, not of ${kindOf(value)}`);
-  const keys = keysOf(value);
+  if (!isMapping(value)) throw new EvaluationError(`${name} works on the items of a list, not of ${getKind(value)}`);
+  const keys = getKeys(value);
   spend(state, keys.length);
   return keys;
 }

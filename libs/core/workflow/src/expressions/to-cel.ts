@@ -135,7 +135,7 @@ function writeOperator(writer: Writer, { text, start }: Token): Level {
 /** `??` groups from the left and binds tightest, then `**` from the right; text operators take sums as operands. */
 function closeHeld(writer: Writer, frame: Frame | undefined, next: Token): void {
   if (!frame || (next.kind === 'symbol' && '.[('.includes(next.text))) return;
-  const nextLevel = levelOf(next);
+  const nextLevel = getLevel(next);
   for (let top = frame.held.at(-1); top !== undefined; top = frame.held.at(-1)) {
     const isOver = nextLevel < top || (nextLevel === top && top === level.coalesce);
     if (!isOver) return;
@@ -144,7 +144,7 @@ function closeHeld(writer: Writer, frame: Frame | undefined, next: Token): void 
   }
 }
 
-function levelOf({ kind, text }: Token): Level {
+function getLevel({ kind, text }: Token): Level {
   if (kind !== 'symbol') return level.none;
   if (text === '??') return level.coalesce;
   if (text === '**') return level.power;

@@ -19,7 +19,7 @@ const space = /\s*/y;
 const name = /[\p{L}_][\p{L}\p{N}_]*/uy;
 const number = /(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)[uU]?/y;
 const symbol = /\?\?|\*\*|==|!=|<=|>=|&&|\|\||[-+*/%<>!()[\]{}.,:?#]/y;
-const closerOf: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
+const closers: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
 
 /**
  * Splits an expression into tokens and matches its brackets. Linear in the length.
@@ -53,12 +53,12 @@ export function tokenize(source: string, start: number, until: 'end' | 'brace'):
 
 function matchBracket(token: Token, open: Token[]): OffsetFault | undefined {
   if (token.kind !== 'symbol') return undefined;
-  if (Object.hasOwn(closerOf, token.text)) {
+  if (Object.hasOwn(closers, token.text)) {
     open.push(token);
   } else if (token.text === ')' || token.text === ']' || token.text === '}') {
     const opener = open.pop();
     if (!opener) return badAt(token.start, `\`${token.text}\` closes nothing`);
-    const wanted = closerOf[opener.text];
+    const wanted = closers[opener.text];
     if (wanted !== token.text) return badAt(token.start, `\`${token.text}\` found where \`${wanted}\` is expected`);
   }
   return undefined;

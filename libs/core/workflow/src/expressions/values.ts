@@ -15,7 +15,7 @@ export const isList = (value: unknown): value is readonly unknown[] => Array.isA
 export const isMapping: (value: unknown) => value is Mapping = isRecord;
 
 /** Type name for messages. */
-export function kindOf(value: unknown): string {
+export function getKind(value: unknown): string {
   if (isNil(value)) return 'nil';
   if (isList(value)) return 'a list';
   if (typeof value === 'string') return 'text';
@@ -25,25 +25,25 @@ export function kindOf(value: unknown): string {
 }
 
 /** Own entry of a map; functions, JavaScript internals and inherited members are not readable. */
-export function entryOf(map: Mapping, key: string): unknown {
+export function getEntry(map: Mapping, key: string): unknown {
   if (isHidden(key) || !Object.hasOwn(map, key)) return undefined;
   const value = map[key];
   return typeof value === 'function' ? undefined : value;
 }
 
 /** `receiver.key`, `receiver[key]`: undefined without such a member. */
-export function memberOf(receiver: unknown, key: unknown): unknown {
+export function getMember(receiver: unknown, key: unknown): unknown {
   if (isList(receiver)) return typeof key === 'number' && Number.isInteger(key) ? receiver[key] : undefined;
   if (!isMapping(receiver)) return undefined;
-  return typeof key === 'string' || typeof key === 'number' ? entryOf(receiver, String(key)) : undefined;
+  return typeof key === 'string' || typeof key === 'number' ? getEntry(receiver, String(key)) : undefined;
 }
 
-export const keysOf = (map: Mapping): string[] => Object.keys(map).filter((key) => !isHidden(key));
+export const getKeys = (map: Mapping): string[] => Object.keys(map).filter((key) => !isHidden(key));
 
 /** Adds an own entry whatever its name; an absent value adds none. */
 export function setEntry(state: State, map: Record<string, unknown>, key: unknown, value: unknown): void {
   if (typeof key !== 'string' && typeof key !== 'number') {
-    throw new EvaluationError(`a key of a map must be text, not ${kindOf(key)}`);
+    throw new EvaluationError(`a key of a map must be text, not ${getKind(key)}`);
   }
   const name = String(key);
   if (isHidden(name)) throw new EvaluationError(`\`${name}\` cannot be a key of a map`);
@@ -90,7 +90,7 @@ export function measure(state: State, value: unknown, maxItems: number): void {
 }
 
 /** A value as part of a text: empty for nil, JSON for lists and maps. */
-export function textOf(state: State, value: unknown): string {
+export function toText(state: State, value: unknown): string {
   if (typeof value === 'string') return value;
   if (isNil(value)) return '';
   if (typeof value !== 'object') return String(value);

@@ -1,5 +1,5 @@
 import { isTruthy } from '../expressions/expression';
-import { kindOf } from '../steps';
+import { getStepKind } from '../steps';
 import { nextItem, canBeginMore } from '../steps/for-each';
 import type { StepContext, Outcome } from '../steps/kind';
 import { contextPath, isReserved, writePath } from './context-path';
@@ -16,15 +16,15 @@ export function begin(draft: Draft, path: string): void {
   const run = draft.peek(path);
   if (!run || draft.run.ending) return;
   const at = draft.at(path);
-  if (run.status === 'running' && kindOf(at).composite) return beginItems(draft, at);
+  if (run.status === 'running' && getStepKind(at).composite) return beginItems(draft, at);
   if (run.status !== 'pending' || run.queued || run.settled) return;
   if (run.tries === 0 && at.index === undefined && !passesGuard(draft, at)) return;
-  if (kindOf(at).takesSlot) queueForSlot(draft, path);
+  if (getStepKind(at).takesSlot) queueForSlot(draft, path);
   else launch(draft, path);
 }
 
 function beginItems(draft: Draft, at: StepContext): void {
-  if (kindOf({ ...at, index: 0 }).takesSlot) {
+  if (getStepKind({ ...at, index: 0 }).takesSlot) {
     if (canBeginMore(draft, at.path)) queueForSlot(draft, at.path);
     return;
   }
@@ -44,7 +44,7 @@ export function fillSlots(draft: Draft): void {
     const path = draft.run.ready.shift();
     if (path === undefined) return;
     delete draft.edit(path).queued;
-    if (!kindOf(draft.at(path)).composite) launch(draft, path);
+    if (!getStepKind(draft.at(path)).composite) launch(draft, path);
     else if (canBeginMore(draft, path)) {
       const item = nextItem(draft, path);
       if (canBeginMore(draft, path)) queueForSlot(draft, path);
@@ -83,7 +83,7 @@ export function skip(draft: Draft, path: string, reason: string): void {
 
 function launch(draft: Draft, path: string): void {
   const at = draft.at(path);
-  const kind = kindOf(at);
+  const kind = getStepKind(at);
   const run = draft.edit(path);
   run.attempts += 1;
   run.tries += 1;
@@ -117,7 +117,7 @@ type Ended = Extract<Outcome, { kind: 'ended' }>;
 
 function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outcome, { kind: 'succeeded' }>): void {
   const at = draft.at(path);
-  const kind = kindOf(at);
+  const kind = getStepKind(at);
   const { def } = at.node;
   // Items and rounds are validated and compensated individually.
   const isAggregate = kind.composite === true && at.node.children.length === 0 && at.node.type !== 'parallel';

@@ -51,7 +51,7 @@ export class Blueprint {
     readonly definition: WorkflowDefinition,
     private readonly limits: ExpressionLimits,
   ) {
-    this.nodes = nodesOf(definition);
+    this.nodes = buildNodes(definition);
     const { order, sinks } = getGraph(definition);
     this.order = order;
     this.sinks = sinks;
@@ -86,13 +86,13 @@ export class Blueprint {
 const blueprints = new WeakMap<WorkflowDefinition, Blueprint>();
 
 /** Cached per definition object: pass the same object for the same revision, and do not modify it. */
-export function blueprintOf(definition: WorkflowDefinition, limits: ExpressionLimits): Blueprint {
+export function buildBlueprint(definition: WorkflowDefinition, limits: ExpressionLimits): Blueprint {
   const made = blueprints.get(definition) ?? new Blueprint(definition, limits);
   blueprints.set(definition, made);
   return made;
 }
 
-function nodesOf(definition: WorkflowDefinition): Map<string, StepNode> {
+function buildNodes(definition: WorkflowDefinition): Map<string, StepNode> {
   const graph = getGraph(definition);
   const ownerOf = new Map<string, string>();
   /** A handler belongs to the owner of the steps it handles, if they share one: a loop's next round then resets it too. */
@@ -110,16 +110,16 @@ function nodesOf(definition: WorkflowDefinition): Map<string, StepNode> {
     const above = ownerOf.get(id);
     return above === undefined ? id : outermost(above);
   };
-  const depsOf = (id: string): string[] => {
+  const getDeps = (id: string): string[] => {
     if (ownerOf.has(id)) return [];
     const handled = new Set((graph.handles.get(id) ?? []).map(outermost));
     const deps = graph.dependenciesOf(id).map(outermost);
     return [...new Set(deps)].filter((dep) => dep !== id && !handled.has(dep));
   };
-  const deps = new Map(graph.order.map((id) => [id, depsOf(id)]));
+  const deps = new Map(graph.order.map((id) => [id, getDeps(id)]));
   const dependents = inverse(deps);
   const owned = inverse(new Map([...ownerOf].map(([id, above]) => [id, [above]])));
-  const nodeOf = (id: string, def: StepDefinition): StepNode => ({
+  const buildNode = (id: string, def: StepDefinition): StepNode => ({
     id,
     def,
     type: getStepType(def),
@@ -132,7 +132,7 @@ function nodesOf(definition: WorkflowDefinition): Map<string, StepNode> {
     ...optional('handler', graph.handles.has(def.on_error ?? '') && def.on_error !== id ? def.on_error : undefined),
     handles: graph.handles.get(id) ?? [],
   });
-  return new Map(Object.entries(definition.steps).map(([id, def]) => [id, nodeOf(id, def)]));
+  return new Map(Object.entries(definition.steps).map(([id, def]) => [id, buildNode(id, def)]));
 }
 
 function inverse(lists: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {

@@ -1,5 +1,5 @@
 import { isStepEnded } from '@svc/lifecycle';
-import { kindOf } from '../steps';
+import { getStepKind } from '../steps';
 import type { Draft } from './draft';
 
 /*
@@ -10,7 +10,7 @@ import type { Draft } from './draft';
 /** Whether the step's rule allows a retry if the current attempt fails. */
 export function hasRetriesLeft(draft: Draft, path: string): boolean {
   const at = draft.at(path);
-  if (!kindOf(at).retries) return false;
+  if (!getStepKind(at).retries) return false;
   return draft.record(path).tries <= (at.node.def.retry?.max_retries ?? draft.context.limits.defaultMaxRetries);
 }
 

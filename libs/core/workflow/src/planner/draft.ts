@@ -1,7 +1,7 @@
 import { isRunEnded, isStepEnded, runStates, stepStates, type RunMove, type StepMove } from '@svc/lifecycle';
 import type { Action } from './actions';
 import type { Blueprint, StepNode } from './blueprint';
-import { pathParts, timerIdOf } from './ids';
+import { pathParts, buildTimerId } from './ids';
 import type { PlanLimits, SchemaCheck } from './limits';
 import type { RunState, StepRun } from './run-state';
 import type { TimelineEvent, TimelineType } from './timeline';
@@ -94,13 +94,13 @@ export class Draft {
   put(path: string, run: StepRun): StepRun {
     const { step, index } = pathParts(path);
     if (index === undefined) this.run.steps[step] = run;
-    else this.childrenOf(step)[index] = run;
+    else this.findChildren(step)[index] = run;
     this.owned.add(run);
     this.changed.add(path);
     return run;
   }
 
-  private childrenOf(step: string): StepRun[] {
+  private findChildren(step: string): StepRun[] {
     const parent = this.edit(step);
     if (parent.children && this.owned.has(parent.children)) return parent.children;
     parent.children = parent.children?.slice() ?? [];
@@ -156,7 +156,7 @@ export class Draft {
   setTimer(path: string, purpose: string, atMs: number): void {
     const run = this.edit(path);
     run.timers = [...(run.timers ?? []).filter((other) => other !== purpose), purpose];
-    this.setTimerId(timerIdOf(this.run.id, path, run.attempts, purpose), atMs);
+    this.setTimerId(buildTimerId(this.run.id, path, run.attempts, purpose), atMs);
   }
 
   setTimerId(timerId: string, atMs: number): void {
@@ -171,7 +171,7 @@ export class Draft {
   clearTimers(path: string): void {
     const run = this.edit(path);
     for (const purpose of run.timers ?? []) {
-      this.clearTimerId(timerIdOf(this.run.id, path, run.attempts, purpose));
+      this.clearTimerId(buildTimerId(this.run.id, path, run.attempts, purpose));
     }
     delete run.timers;
   }

@@ -9,7 +9,7 @@ import type { TimelineEvent } from './timeline';
 
 type ActionOf<K extends Action['kind']> = Extract<Action, { kind: K }>;
 
-export const definitionOf = (
+export const buildDefinition = (
   steps: Record<string, StepDefinition>,
   rest: Partial<WorkflowDefinition> = {},
 ): WorkflowDefinition => ({ id: 'harbour', org_id: 'acme', name: 'Harbour', timeout_sec: 0, steps, ...rest });
@@ -35,7 +35,7 @@ export class Driver {
     steps: Record<string, StepDefinition>,
     private readonly options: DriverOptions = {},
   ) {
-    this.definition = definitionOf(steps, options.definition);
+    this.definition = buildDefinition(steps, options.definition);
     const run = newRun({ id: 'r1', workflow_id: 'harbour', org_id: 'acme', input: options.input ?? {} }, this.nowMs);
     this.run = { ...run, ...options.run };
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { StepDefinition, WorkflowDefinition } from '../definition/workflow';
-import { definitionOf } from './driver.testing';
+import { buildDefinition } from './driver.testing';
 
 const kinds = [
   'worker', 'worker', 'worker', 'transform', 'condition', 'delay', 'notify', 'approval', 'items', 'items', 'parallel',
@@ -43,30 +43,30 @@ function build(specs: readonly Spec[], on_failure: 'cancel_siblings' | 'finish_s
   specs.forEach((one, i) => {
     const id = `s${i}`;
     const depends_on = [...new Set(one.deps.filter((dep) => dep < i).map((dep) => `s${dep}`))];
-    Object.assign(steps, bodiesOf(id, one));
+    Object.assign(steps, buildBodies(id, one));
     steps[id] = {
-      ...bodyOf(id, one),
+      ...buildBody(id, one),
       depends_on,
       ...(one.joinAny && { join: 'any' as const }),
       ...(one.guard !== undefined && !['condition', 'switch'].includes(one.kind) && { condition: one.guard }),
-      ...handlerOf(id, one, steps),
+      ...buildHandler(id, one, steps),
     };
   });
   for (const [id, step] of Object.entries(steps)) if (step.type === 'switch') addCases(id, step, steps);
-  return definitionOf(steps, { on_failure });
+  return buildDefinition(steps, { on_failure });
 }
 
-const jobOf = ({ retries, undone }: Spec): StepDefinition => ({
+const buildJob = ({ retries, undone }: Spec): StepDefinition => ({
   retry: { max_retries: retries },
   ...(undone && { compensation: { topic: 'job.undo' } }),
 });
 
-function bodyOf(id: string, one: Spec): StepDefinition {
+function buildBody(id: string, one: Spec): StepDefinition {
   switch (one.kind) {
     case 'worker':
-      return jobOf(one);
+      return buildJob(one);
     case 'items':
-      return { ...jobOf(one), for_each: `range_${one.count}`.replace('range_', 'input.lists.n'), max_parallel: one.atOnce, fail_fast: one.failFast }; // prettier-ignore
+      return { ...buildJob(one), for_each: `range_${one.count}`.replace('range_', 'input.lists.n'), max_parallel: one.atOnce, fail_fast: one.failFast }; // prettier-ignore
     case 'parallel': {
       const children = childIds(id, one.count);
       const required = Math.min(Math.max(one.needed, 1), Math.max(children.length, 1));
@@ -92,13 +92,13 @@ function bodyOf(id: string, one: Spec): StepDefinition {
 }
 
 /** Steps that belong to a composite. */
-function bodiesOf(id: string, one: Spec): Record<string, StepDefinition> {
+function buildBodies(id: string, one: Spec): Record<string, StepDefinition> {
   const workers = (owner: string) =>
-    childIds(owner, one.count).map((child) => [child, jobOf({ ...one, undone: false })]);
+    childIds(owner, one.count).map((child) => [child, buildJob({ ...one, undone: false })]);
   if (one.kind === 'parallel') return Object.fromEntries(workers(id));
   if (one.kind === 'loop') {
     const isHandled = one.handled === 'chain';
-    const body = { ...jobOf(one), ...(isHandled && { on_error: `${id}_bh` }) };
+    const body = { ...buildJob(one), ...(isHandled && { on_error: `${id}_bh` }) };
     return { [`${id}_b`]: body, ...(isHandled && { [`${id}_bh`]: {} }) };
   }
   if (one.kind !== 'nested') return {};
@@ -108,7 +108,7 @@ function bodiesOf(id: string, one: Spec): Record<string, StepDefinition> {
 
 const childIds = (owner: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${owner}_c${i}`);
 
-function handlerOf(id: string, { handled, retries }: Spec, steps: Record<string, StepDefinition>): StepDefinition {
+function buildHandler(id: string, { handled, retries }: Spec, steps: Record<string, StepDefinition>): StepDefinition {
   if (handled === 'no') return {};
   if (handled === 'shared') {
     steps['rescue'] ??= { retry: { max_retries: 1 } };

@@ -1,5 +1,5 @@
 import { isRunEnded, isStepEnded } from '@svc/lifecycle';
-import { kindOf } from '../steps';
+import { getStepKind } from '../steps';
 import { applyGateAnswer, expireGate } from '../steps/approval';
 import { awaits } from '../steps/signal';
 import type { StepContext, Outcome } from '../steps/kind';
@@ -95,7 +95,7 @@ function timerFired(draft: Draft, timerId: string): void {
   draft.edit(of.path).timers = run.timers.filter((other) => other !== purpose);
   if (purpose === 'retry') return begin(draft, of.path);
   const at = findCurrent(draft, of);
-  if (at) applyOutcome(draft, at, kindOf(at).timer?.(at, purpose));
+  if (at) applyOutcome(draft, at, getStepKind(at).timer?.(at, purpose));
 }
 
 function runTimerFired(draft: Draft, timerId: string): void {
@@ -184,7 +184,7 @@ function emitUnconfirmed(draft: Draft): void {
     if (entry.of === 'run') draft.actions.push(entry.action);
     else {
       const at = draft.at(entry.path);
-      const action = kindOf(at).action?.(at);
+      const action = getStepKind(at).action?.(at);
       if (action) draft.actions.push(action);
     }
   }

@@ -16,7 +16,7 @@ export function pathParts(path: string): PathParts {
 export const itemPath = (step: string, index: number): string => `${step}[${index}]`;
 export const attemptId = (runId: string, path: string, attempt: number): string => `${runId}:${path}@${attempt}`;
 export const childKey = (runId: string, path: string, attempt: number): string => `sub:${runId}:${path}:${attempt}`;
-export const timerIdOf = (runId: string, path: string, attempt: number, purpose: string): string =>
+export const buildTimerId = (runId: string, path: string, attempt: number, purpose: string): string =>
   `${attemptId(runId, path, attempt)}#${purpose}`;
 export const runTimerId = (runId: string, purpose: string): string => `${runId}#${purpose}`;
 

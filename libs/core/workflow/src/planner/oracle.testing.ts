@@ -4,7 +4,7 @@ import type { JobEnd } from './events';
 import { chance, type Case } from './generate.testing';
 
 /** End of a job; depends only on its path and attempt. */
-export function fateOf(seed: number, path: string, attempt: number): JobEnd {
+export function chooseFate(seed: number, path: string, attempt: number): JobEnd {
   const number = chance(seed, path, attempt);
   if (number < 0.72) return 'SUCCEEDED';
   if (number < 0.84) return 'FAILED';
@@ -69,11 +69,11 @@ export class Oracle {
   private cancelBranch(id: string): boolean {
     return (this.steps[id]?.depends_on ?? []).some((dep) => {
       const step = this.steps[dep];
-      return step?.type === 'switch' && this.verdict(dep).settled === 'ok' && this.targetOf(step) !== id;
+      return step?.type === 'switch' && this.verdict(dep).settled === 'ok' && this.findTarget(step) !== id;
     });
   }
 
-  private targetOf(step: StepDefinition): unknown {
+  private findTarget(step: StepDefinition): unknown {
     const fitting = switchCases(step).find(({ match }) => String(match) === step.condition);
     return (fitting?.target ?? switchDefault(step))?.id;
   }
@@ -97,9 +97,9 @@ export class Oracle {
       case 'approval':
         return chance(this.given.fate, id) < 0.6 ? verdict('succeeded', 'ok') : verdict('denied', 'bad');
       case 'switch':
-        return this.targetOf(step) === undefined ? verdict('failed', 'bad') : verdict('succeeded', 'ok');
+        return this.findTarget(step) === undefined ? verdict('failed', 'bad') : verdict('succeeded', 'ok');
       case 'parallel': {
-        const children = listOf(input['steps']).map((child) => this.job(child, this.steps[child] ?? {}));
+        const children = toList(input['steps']).map((child) => this.job(child, this.steps[child] ?? {}));
         const good = children.filter(({ settled }) => settled === 'ok').length;
         const needed = children.length === 0 ? 0 : Number(input['required'] ?? children.length);
         return good >= needed ? verdict('succeeded', 'ok') : verdict('failed', 'bad');
@@ -139,7 +139,7 @@ export class Oracle {
     for (let attempt = 1; ; attempt++) {
       const number = (this.attempts.get(path) ?? 0) + 1;
       this.attempts.set(path, number);
-      const fate = fateOf(this.given.fate, path, number);
+      const fate = chooseFate(this.given.fate, path, number);
       if (fate === 'SUCCEEDED') return verdict('succeeded', 'ok');
       const isFinal = fate === 'FAILED_FATAL' || fate === 'DENIED' || attempt > (step.retry?.max_retries ?? 0);
       const isDenied = fate === 'DENIED' || (fate === 'FAILED_FATAL' && step.type === 'subworkflow');
@@ -150,7 +150,7 @@ export class Oracle {
 
 const verdict = (status: string, settled: Expected['settled']): Expected => ({ statuses: [status], settled });
 const isFailure = (status: string): boolean => ['failed', 'denied', 'timed_out'].includes(status);
-const listOf = (steps: unknown): string[] => {
+const toList = (steps: unknown): string[] => {
   if (Array.isArray(steps)) return steps.map(String);
   return String(steps ?? '').split(', ').filter((id) => id !== ''); // prettier-ignore
 };

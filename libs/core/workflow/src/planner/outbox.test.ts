@@ -1,7 +1,7 @@
 import { Driver } from './driver.testing';
 import { jobIdParts, timerParts } from './ids';
 
-const kindsOf = (actions: readonly { kind: string; id: string }[]) => actions.map(({ kind, id }) => `${kind} ${id}`);
+const toKinds = (actions: readonly { kind: string; id: string }[]) => actions.map(({ kind, id }) => `${kind} ${id}`);
 
 describe('actions', () => {
   it('are repeated unchanged until confirmed', () => {
@@ -19,13 +19,13 @@ describe('actions', () => {
     expect(run.send({ kind: 'tick' }, one === undefined ? [] : [one])).toEqual([]);
   });
 
-  it('that an answer made unnecessary are not repeated', () => {
+  it('are not repeated once a response made them unnecessary', () => {
     const run = new Driver({ work: { timeout_sec: 5 } });
     run.start();
 
     run.job('work');
 
-    expect(kindsOf(run.send({ kind: 'tick' }))).toEqual(['clearTimer clear:r1:work@1#timeout', 'finished finished:r1']);
+    expect(toKinds(run.send({ kind: 'tick' }))).toEqual(['clearTimer clear:r1:work@1#timeout', 'finished finished:r1']);
   });
 
   it('of an ended run are repeated too, so that its jobs are cancelled', () => {
@@ -33,7 +33,7 @@ describe('actions', () => {
     run.start();
     run.send({ kind: 'cancel' });
 
-    expect(kindsOf(run.send({ kind: 'tick' }))).toContain('cancelJob cancel:r1:work@1');
+    expect(toKinds(run.send({ kind: 'tick' }))).toContain('cancelJob cancel:r1:work@1');
     expect(run.asked('finished')[0]).toMatchObject({ status: 'cancelled', parentKey: 'sub:r0:s:1' });
   });
 
@@ -61,14 +61,14 @@ describe('ids', () => {
 });
 
 describe('a fan-out of ten thousand', () => {
-  it('changes only the item, the next one and the step with each answer', () => {
+  it('each response changes only the item, the next one and the step', () => {
     const list = Array.from({ length: 10_000 }, (_, i) => i);
     const run = new Driver({ each: { for_each: 'input.list' } }, { input: { list }, limits: { maxItems: 10_000 } });
     run.start();
 
     const actions = run.job('each[3]');
 
-    expect(kindsOf(actions)).toEqual(['dispatchJob r1:each[10]@1']);
+    expect(toKinds(actions)).toEqual(['dispatchJob r1:each[10]@1']);
     expect(run.lastChanged.sort()).toEqual(['each', 'each[10]', 'each[3]']);
   });
 });

@@ -1,9 +1,9 @@
 import { isRunEnded } from '@svc/lifecycle';
 import type { WorkflowDefinition } from '../definition/workflow';
-import { kindOf } from '../steps';
+import { getStepKind } from '../steps';
 import type { Action } from './actions';
 import { begin, fillSlots } from './attempt';
-import { blueprintOf } from './blueprint';
+import { buildBlueprint } from './blueprint';
 import { Draft, type Todo } from './draft';
 import { conclude, decideEnd } from './ending';
 import type { RunEvent } from './events';
@@ -46,8 +46,8 @@ export interface Plan {
 export function plan(request: PlanRequest): Plan {
   const { definition, run, event, nowMs, random, checkSchema = () => undefined } = request;
   const limits = { ...defaultPlanLimits, ...request.limits };
-  const blueprint = blueprintOf(definition, limits.expressions);
-  const isComposite = (at: Parameters<typeof kindOf>[0]) => kindOf(at).composite === true;
+  const blueprint = buildBlueprint(definition, limits.expressions);
+  const isComposite = (at: Parameters<typeof getStepKind>[0]) => getStepKind(at).composite === true;
   const draft = new Draft(run, { blueprint, nowMs, limits, random, checkSchema, isComposite });
   for (const id of request.acted ?? []) draft.confirm(id);
   handle(draft, event);

@@ -32,7 +32,7 @@ export function buildRerunSeed(definition: WorkflowDefinition, source: RunState,
         return { kind: 'bad', message: `step ${path} was compensated when the run failed` };
       }
       seed.steps[path] = copied;
-      seed.context = contextOf(blueprint.node(path), copied, source, seed.context);
+      seed.context = copyContext(blueprint.node(path), copied, source, seed.context);
     }
   }
   return { kind: 'ok', seed };
@@ -58,20 +58,20 @@ function withOwned(blueprint: Blueprint, source: RunState, id: string): [string,
 }
 
 /** Context entries of a step, with their values at the end of the earlier run. */
-function contextOf(
+function copyContext(
   { def, type }: StepNode,
   run: StepRun,
   source: RunState,
   context: Record<string, unknown>,
 ): Record<string, unknown> {
-  const written = [def.output_path, type === 'storage' ? keyOf(run.output) : undefined];
+  const written = [def.output_path, type === 'storage' ? readContextKey(run.output) : undefined];
   return written.reduce((made, path) => {
     const value = path === undefined ? undefined : readPath(source.context, contextPath(path));
     return path === undefined || value === undefined ? made : writePath(made, contextPath(path), value);
   }, context);
 }
 
-function keyOf(output: unknown): string | undefined {
+function readContextKey(output: unknown): string | undefined {
   const { operation, key } = (output ?? {}) as { operation?: unknown; key?: unknown };
   return operation === 'write' && typeof key === 'string' ? key : undefined;
 }

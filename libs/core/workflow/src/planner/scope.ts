@@ -20,7 +20,7 @@ function toReadable(run: StepRun | undefined): Record<string, unknown> | undefin
   };
 }
 
-function stepsOf(draft: Draft, ids: readonly string[]): Record<string, unknown> {
+function toStepViews(draft: Draft, ids: readonly string[]): Record<string, unknown> {
   const wanted = ids.includes('*') ? Object.keys(draft.run.steps) : ids;
   return Object.fromEntries(
     wanted.flatMap((id): [string, unknown][] => {
@@ -31,10 +31,10 @@ function stepsOf(draft: Draft, ids: readonly string[]): Record<string, unknown> 
 }
 
 /** `ctx.steps` is lazy: building it for every item of a fan-out would cost items × steps. */
-const contextOf = (draft: Draft): Record<string, unknown> => ({
+const buildContext = (draft: Draft): Record<string, unknown> => ({
   ...draft.run.context,
   get steps() {
-    return stepsOf(draft, ['*']);
+    return toStepViews(draft, ['*']);
   },
 });
 
@@ -44,8 +44,8 @@ function runScope(draft: Draft, stepsRead: readonly string[], names: readonly st
   const { id, name } = context.blueprint.definition;
   return {
     input: run.input,
-    ctx: names.includes('ctx') ? contextOf(draft) : {},
-    steps: stepsOf(draft, stepsRead),
+    ctx: names.includes('ctx') ? buildContext(draft) : {},
+    steps: toStepViews(draft, stepsRead),
     run: {
       id: run.id,
       status: run.status,
@@ -90,7 +90,7 @@ export function ownNames(at: StepContext): Record<string, unknown> {
 }
 
 /** Scope of a step's templates and conditions. A handler reads the error it handles as `input.error` too. */
-export const scopeOf =
+export const buildScope =
   (at: StepContext, extra: Scope = {}): ScopeOf =>
   ({ stepsRead, names }) => {
     const scope = runScope(at.draft, stepsRead, names);
@@ -110,6 +110,6 @@ const emptyTemplate = Object.freeze({});
 
 /** @param value a part of the definition; absent is an empty map */
 export const render = (at: StepContext, value: unknown, extra?: Scope): Evaluated =>
-  at.draft.context.blueprint.render(value ?? emptyTemplate, scopeOf(at, extra));
+  at.draft.context.blueprint.render(value ?? emptyTemplate, buildScope(at, extra));
 export const evaluate = (at: StepContext, source: string, extra?: Scope): Evaluated =>
-  at.draft.context.blueprint.evaluate(source, scopeOf(at, extra));
+  at.draft.context.blueprint.evaluate(source, buildScope(at, extra));

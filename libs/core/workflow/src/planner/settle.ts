@@ -1,5 +1,5 @@
 import { isStepEnded } from '@svc/lifecycle';
-import { kindOf } from '../steps';
+import { getStepKind } from '../steps';
 import { apply, skip } from './attempt';
 import type { StepNode } from './blueprint';
 import type { Draft } from './draft';
@@ -41,7 +41,7 @@ function notifyOwner(draft: Draft, owner: string, path: string, settlement: Sett
   const run = draft.peek(path);
   if (!run || draft.peek(owner)?.status !== 'running') return;
   const at = draft.at(owner);
-  const outcome = kindOf(at).childEnded?.(at, { path, run, settlement });
+  const outcome = getStepKind(at).childEnded?.(at, { path, run, settlement });
   if (outcome) apply(draft, owner, outcome);
 }
 

@@ -1,5 +1,5 @@
 import { isStepEnded } from '@svc/lifecycle';
-import { kindOf } from '../steps';
+import { getStepKind } from '../steps';
 import { lastAttempt } from './dead-letters';
 import type { Draft } from './draft';
 import { attemptId, childKey, itemPath, pathParts } from './ids';
@@ -59,7 +59,7 @@ export function stop(draft: Draft, path: string, reason: string, how: EndOfRest 
 /** Ends the remaining children and items of a composite. */
 export function stopChildren(draft: Draft, path: string, reason: string, how: EndOfRest = 'cancel'): void {
   const at = draft.at(path);
-  if (!kindOf(at).composite) return;
+  if (!getStepKind(at).composite) return;
   const items = draft.peek(path)?.children ?? [];
   items.forEach((item, index) => {
     if (!isStepEnded(item.status)) stop(draft, itemPath(path, index), reason, how);

@@ -4,7 +4,7 @@ import type { JobEnd, RunEvent } from './events';
 import { chance, lists, type Case } from './generate.testing';
 import { childKeyParts } from './ids';
 import { newRun } from './new-run';
-import { fateOf } from './oracle.testing';
+import { chooseFate } from './oracle.testing';
 import { plan } from './plan';
 import type { RunState, StepRun } from './run-state';
 
@@ -114,7 +114,7 @@ export class World {
     this.everAsked.add(action.id);
     switch (action.kind) {
       case 'dispatchJob': {
-        const status = fateOf(this.given.fate, action.path, action.attempt);
+        const status = chooseFate(this.given.fate, action.path, action.attempt);
         if (isNew) this.open.set(action.jobId, { kind: 'jobEnded', jobId: action.jobId, status, output: action.path });
         return;
       }
@@ -125,7 +125,7 @@ export class World {
         return;
       case 'startChild': {
         const { path = '', attempt = 0 } = childKeyParts(action.key) ?? {};
-        const event = { kind: 'childRunEnded', key: action.key, childRunId: action.key, status: childEnd(fateOf(this.given.fate, path, attempt)) } as const; // prettier-ignore
+        const event = { kind: 'childRunEnded', key: action.key, childRunId: action.key, status: childEnd(chooseFate(this.given.fate, path, attempt)) } as const; // prettier-ignore
         if (isNew) this.open.set(action.key, event);
         return;
       }
@@ -163,7 +163,7 @@ export class World {
       if (action.kind !== 'clearTimer') hold(!this.everAsked.has(action.id), `${action.id} is asked for once`);
     }
     for (const action of actions) if (action.kind === 'dispatchJob' && !isTick) this.checkDependencies(action.step);
-    const records = allOf(this.run);
+    const records = listSteps(this.run);
     hold(JSON.stringify(this.run.counts) === JSON.stringify(recount(records)), 'what is live is counted right');
     hold(new Set(this.run.ready).size === this.run.ready.length, 'no path is queued twice');
     hold(this.run.counts.jobs <= (this.options.maxParallelSteps || Infinity), 'no more jobs are out than may be');
@@ -196,7 +196,7 @@ const childEnd = (end: JobEnd) =>
     }) as const
   )[end as 'FAILED'];
 
-const allOf = (run: RunState): [string, StepRun][] =>
+const listSteps = (run: RunState): [string, StepRun][] =>
   Object.entries(run.steps).flatMap(([id, step]) => [
     [id, step] as [string, StepRun],
     ...(step.children ?? []).flatMap((child, i) => (child ? [[`${id}[${i}]`, child] as [string, StepRun]] : [])),

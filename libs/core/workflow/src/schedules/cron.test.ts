@@ -12,7 +12,7 @@ const next = (text: string, after: string) => {
   const wall = cron(text).nextWall(ms(after));
   return wall === undefined ? undefined : new Date(wall).toISOString().slice(0, 19);
 };
-const faultOf = (text: string) => {
+const getFault = (text: string) => {
   const read = readCron(text);
   return read.kind === 'bad' ? read.message : 'none';
 };
@@ -60,7 +60,7 @@ describe('an expression', () => {
     ['10-5 * * * *', 'min(10) > max(5)'],
     ['1,,2 * * * *', 'has "" as its minute'],
   ])('%j: %s', (text, message) => {
-    expect(faultOf(text)).toContain(message);
+    expect(getFault(text)).toContain(message);
   });
 
   it('of any text is parsed or rejected, never thrown', () => {

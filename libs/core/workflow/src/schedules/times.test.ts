@@ -11,7 +11,7 @@ const read = (schedule: Partial<ScheduleTimes>, created = createdAt) => {
 };
 const next = (schedule: Partial<ScheduleTimes>, after: string, count: number) =>
   nextTimes(read(schedule), ms(after), count).map((time) => new Date(time).toISOString().replace(':00.000Z', 'Z'));
-const faultOf = (schedule: Partial<ScheduleTimes>) => {
+const getFault = (schedule: Partial<ScheduleTimes>) => {
   const outcome = readTimes({ time_zone: 'UTC', ...schedule }, createdAt);
   return outcome.kind === 'bad' ? outcome.message : 'none';
 };
@@ -151,7 +151,7 @@ describe('invalid schedules', () => {
     [{ interval_sec: 60, start_at: '2027-01-02', end_at: '2027-01-01' }, /end_at is before start_at/],
     [{}, /cron or interval_sec is needed/],
   ])('%j is rejected with the reason', (schedule, message) => {
-    expect(faultOf(schedule)).toMatch(message);
+    expect(getFault(schedule)).toMatch(message);
   });
 });
 

@@ -36,7 +36,7 @@ export const kinds: Record<StepType, StepKind> = {
 };
 
 /** A fan-out wraps the kind of its items; the rounds of a loop without a body are jobs. */
-export function kindOf({ node, index }: Pick<StepContext, 'node' | 'index'>): StepKind {
+export function getStepKind({ node, index }: Pick<StepContext, 'node' | 'index'>): StepKind {
   if (index === undefined && node.def.for_each !== undefined) return forEach;
   return index !== undefined && node.type === 'loop' ? job : kinds[node.type];
 }

@@ -12,7 +12,7 @@ const defaultTopics: Partial<Record<StepType, string>> = {
 };
 
 /** Topic of a step's job. See docs/reference/workflows.md#definitions. */
-export const topicOf = (workflowId: string, def: StepDefinition, type: StepType): string =>
+export const getTopic = (workflowId: string, def: StepDefinition, type: StepType): string =>
   def.topic ?? defaultTopics[type] ?? `job.workflow.${workflowId}`;
 
 /** worker, llm, http, container, script, input, and the rounds of a loop without a body: a job of a worker. */
@@ -64,7 +64,7 @@ function buildJobAction({ draft, node, path }: StepContext): DispatchJob {
     step: node.id,
     path,
     attempt: run.attempts,
-    topic: topicOf(draft.run.workflow_id, def, type),
+    topic: getTopic(draft.run.workflow_id, def, type),
     input: run.input,
     priority: parsePriority(draft.run.input['priority']),
     ...(def.timeout_sec !== undefined && def.timeout_sec > 0 && { timeoutMs: def.timeout_sec * 1_000 }),

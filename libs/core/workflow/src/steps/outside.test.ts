@@ -142,7 +142,7 @@ describe('approval', () => {
 });
 
 describe('a gate in a loop', () => {
-  it('ignores an answer of an earlier round', () => {
+  it('ignores a response of an earlier round', () => {
     const run = started({
       again: { type: 'loop', input: { body_step: 'ask', max_iterations: 2 } },
       ask: { type: 'approval' },

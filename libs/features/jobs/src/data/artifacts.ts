@@ -84,15 +84,15 @@ export async function getArtifact(
   { store }: Pick<Base, 'store'>,
   caller: Caller,
   ptr: string,
-  mostBytes: number | undefined,
+  maxBytes: number | undefined,
 ): Promise<ArtifactView> {
   const id = pointer.exec(ptr)?.[1]?.toLowerCase();
   if (!id) throw new AppError('invalid_artifact_pointer');
   const meta = await store.data.artifactMeta(id);
   if (!meta) throw new AppError('artifact_not_found');
   if (caller.scope !== '*' && meta.labels['tenant_id'] !== caller.tenant) throw new AppError('tenant_access_denied');
-  if (mostBytes !== undefined && meta.size_bytes > mostBytes) {
-    throw new AppError('artifact_too_large', { limit_bytes: mostBytes });
+  if (maxBytes !== undefined && meta.size_bytes > maxBytes) {
+    throw new AppError('artifact_too_large', { limit_bytes: maxBytes });
   }
   const { job_id: jobId } = meta.labels;
   const job = jobId === undefined ? undefined : await store.jobs.load(jobId);

@@ -14,8 +14,8 @@ import { askAboutJob, toPolicyContent } from '@svc/decision';
 import type { TopicDeps } from '@svc/registry';
 import { withDefaults } from '../runs/create-run';
 import { inputDocument, toConfigScope, stepRequest } from '../runs/step-jobs';
-import { foundOf } from './read-workflows';
-import { definitionOf } from './workflow-view';
+import { requireFound } from './read-workflows';
+import { parseDefinition } from './workflow-view';
 
 export interface DryRunDeps extends Pick<Base, 'store' | 'clock'> {
   kernel: Kernel;
@@ -42,8 +42,8 @@ export async function dryRunWorkflow(
   { input, environment }: { input: Record<string, unknown>; environment: string },
 ): Promise<DryRunView> {
   const { store, clock } = deps;
-  const workflow = foundOf(await store.workflows.get(caller.scope, id), 'workflow_not_found');
-  const definition = definitionOf(workflow);
+  const workflow = requireFound(await store.workflows.get(caller.scope, id), 'workflow_not_found');
+  const definition = parseDefinition(workflow);
   const startedMs = clock.nowMs();
   const run = newRun(
     {

@@ -17,7 +17,7 @@ export async function listWorkflows({ store }: ReadDeps, caller: Caller, orgId?:
 
 /** @throws workflow_not_found, tenant_access_denied */
 export async function getWorkflow({ store }: ReadDeps, caller: Caller, id: string): Promise<WorkflowView> {
-  const record = foundOf(await store.workflows.get(caller.scope, id), 'workflow_not_found');
+  const record = requireFound(await store.workflows.get(caller.scope, id), 'workflow_not_found');
   return toWorkflowView(record, record);
 }
 
@@ -28,7 +28,7 @@ export async function listRevisions(
   id: string,
   limit: number,
 ): Promise<RevisionItem[]> {
-  const { version: newest } = foundOf(await store.workflows.get(caller.scope, id), 'workflow_not_found');
+  const { version: newest } = requireFound(await store.workflows.get(caller.scope, id), 'workflow_not_found');
   const versions = await store.workflows.versions(caller.scope, id, limit);
   return versions.map((version) => toRevisionItem(version, newest));
 }
@@ -40,15 +40,15 @@ export async function getRevision(
   id: string,
   revision: number,
 ): Promise<WorkflowView> {
-  const record = foundOf(await store.workflows.get(caller.scope, id), 'workflow_not_found');
-  const version = foundOf(await store.workflows.version(caller.scope, id, revision), 'workflow_version_not_found');
+  const record = requireFound(await store.workflows.get(caller.scope, id), 'workflow_not_found');
+  const version = requireFound(await store.workflows.version(caller.scope, id, revision), 'workflow_version_not_found');
   return toWorkflowView(version, record);
 }
 
 type FindResult<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
 
 /** Unwraps a read. @throws tenant_access_denied, or the given code when it found nothing */
-export function foundOf<T>(result: FindResult<T>, missing: ErrorCode): T {
+export function requireFound<T>(result: FindResult<T>, missing: ErrorCode): T {
   if (result.kind === 'found') return result.value;
   throw new AppError(result.kind === 'other_tenant' ? 'tenant_access_denied' : missing);
 }

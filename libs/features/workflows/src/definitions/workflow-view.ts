@@ -3,14 +3,14 @@ import type { WorkflowDefinition } from '@svc/workflow';
 import type { WorkflowRecord, WorkflowVersion } from '@svc/store';
 
 /** Validated at write time; only `saveWorkflow` writes it. */
-export const definitionOf = ({ document }: WorkflowVersion): WorkflowDefinition =>
+export const parseDefinition = ({ document }: WorkflowVersion): WorkflowDefinition =>
   document as unknown as WorkflowDefinition;
 
 const iso = (us: number): string => new Date(us / 1_000).toISOString();
 
 /** API view of a definition. See docs/reference/workflows.md#definitions. */
 export function toWorkflowView(version: WorkflowVersion, created: Pick<WorkflowRecord, 'created_at' | 'created_by'>) {
-  const { team_id = '', description = '', version: text = '', steps, ...rest } = definitionOf(version);
+  const { team_id = '', description = '', version: text = '', steps, ...rest } = parseDefinition(version);
   const view = {
     ...rest,
     // Added from the key: stored definitions omit it, so that a view sent back equals the stored definition.
@@ -29,7 +29,7 @@ export function toWorkflowView(version: WorkflowVersion, created: Pick<WorkflowR
 
 /** List view of a revision. */
 export function toRevisionItem(version: WorkflowVersion, newest: number): RevisionItem {
-  const definition = definitionOf(version);
+  const definition = parseDefinition(version);
   return {
     revision: version.version,
     name: definition.name,

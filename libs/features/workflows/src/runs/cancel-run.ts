@@ -2,7 +2,7 @@ import { AppError, type Caller } from '@svc/contract';
 import { isRunEnded } from '@svc/lifecycle';
 import type { RunRecord } from '@svc/store';
 import type { Base } from '@svc/platform';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 import { awaitRun } from './await-run';
 
 type CancelRunDeps = Pick<Base, 'store' | 'clock'>;
@@ -32,7 +32,7 @@ export async function cancelRun(
   const event = { kind: 'cancel', by: caller.principalId, ...(compensate && { compensate }) };
   const posted = await store.runs.post(caller.scope, runId, event, workflowId);
   if (posted.kind === 'ended') return refuseUnlessCancelled(posted.status);
-  if (posted.kind !== 'posted') return foundOf<void>(posted, 'run_not_found');
+  if (posted.kind !== 'posted') return requireFound<void>(posted, 'run_not_found');
   const run = await awaitRun(deps, runId, isEnding, processedWithinMs);
   // The run ended before it processed the cancellation.
   if (run && isRunEnded(run.status)) refuseUnlessCancelled(run.status);

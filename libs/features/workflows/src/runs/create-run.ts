@@ -4,7 +4,7 @@ import type { Fence, WorkflowVersion } from '@svc/store';
 import { newRun, type RerunSeed, type NewRunFields, type RunState, type WorkflowDefinition } from '@svc/workflow';
 import { checkMemoryAccess, memoryClaim } from '@svc/jobs';
 import { numberAt } from '@svc/settings';
-import { definitionOf } from '../definitions/workflow-view';
+import { parseDefinition } from '../definitions/workflow-view';
 import { toHeader, newFields } from './run-codec';
 import type { StartRunDeps } from './run-deps';
 
@@ -40,7 +40,7 @@ const compiled = new CompileCache();
  *   Fenced when the caller no longer owns the parent run
  */
 export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
-  const definition = definitionOf(version);
+  const definition = parseDefinition(version);
   const run = buildRun(deps, version, wanted, checkRunInput(definition, wanted.input));
   const place = { tenant: run.org_id, team: run.team_id, workflow: run.workflow_id };
   const config = await deps.config.at(place);

@@ -2,7 +2,7 @@ import type { Store } from '@svc/store';
 import type { WorkflowDefinition } from '@svc/workflow';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@svc/platform';
-import { definitionOf } from '../definitions/workflow-view';
+import { parseDefinition } from '../definitions/workflow-view';
 
 const cacheTtlMs = 600_000;
 const MAX_DEFINITIONS = 500;
@@ -28,7 +28,7 @@ export class DefinitionCache {
     if (cached && cached.untilMs > this.clock.nowMs()) return cached.definition;
     const found = await this.store.workflows.version(tenant, id, version);
     if (found.kind !== 'found') return undefined;
-    const definition = definitionOf(found.value);
+    const definition = parseDefinition(found.value);
     this.cache.set(key, { definition, untilMs: this.clock.nowMs() + cacheTtlMs });
     return definition;
   }

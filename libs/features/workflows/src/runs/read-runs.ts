@@ -3,7 +3,7 @@ import { isRunEnded, runStates, type RunStatus } from '@svc/lifecycle';
 import type { RunRecord, Store } from '@svc/store';
 import type { Base } from '@svc/platform';
 import type { WaitDeps } from '@svc/jobs';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 import { toTimelineView, toLoadedRunView } from './run-view';
 
 type ReadDeps = Pick<Base, 'store' | 'clock'>;
@@ -14,7 +14,7 @@ const readBatchSize = 20;
 
 /** @throws run_not_found, tenant_access_denied */
 export async function getRun({ store, clock }: ReadDeps, caller: Caller, id: string): Promise<RunView> {
-  const loaded = foundOf(await store.runs.get(caller.scope, id), 'run_not_found');
+  const loaded = requireFound(await store.runs.get(caller.scope, id), 'run_not_found');
   return toLoadedRunView(loaded, { timers: await store.runs.timers(id), nowMs: clock.nowMs() });
 }
 
@@ -33,7 +33,7 @@ export async function awaitRunEnd(
   // Subscribed before the status is read, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
-    const status = foundOf(await deps.store.runs.status(caller.scope, id), 'run_not_found');
+    const status = requireFound(await deps.store.runs.status(caller.scope, id), 'run_not_found');
     if (!isRunEnded(status)) await ended;
   } finally {
     cancel();
@@ -74,7 +74,7 @@ function parseStatuses(filter: string | undefined): RunStatus[] | undefined {
 
 /** Newest first. @throws workflow_not_found, tenant_access_denied */
 export async function runsOfWorkflow({ store }: ReadDeps, caller: Caller, workflowId: string): Promise<RunView[]> {
-  const workflow = foundOf(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  const workflow = requireFound(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   return readOutlines(store, await store.runIndex.ofWorkflow(workflow.tenant, workflowId, maxListed));
 }
 
@@ -95,6 +95,6 @@ export async function runTimeline(
   id: string,
   limit: number,
 ): Promise<TimelineView[]> {
-  foundOf(await store.runs.head(caller.scope, id), 'run_not_found');
+  requireFound(await store.runs.head(caller.scope, id), 'run_not_found');
   return (await store.runs.timeline(id, limit)).map(toTimelineView);
 }

@@ -1,7 +1,7 @@
 import { AppError, type Caller } from '@svc/contract';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Base } from '@svc/platform';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 
 const cancelTimeoutMs = 5_000;
 const pollMs = 50;
@@ -19,7 +19,7 @@ export async function removeRun({ store, clock }: Pick<Base, 'store' | 'clock'>,
     if (outcome.kind === 'removed') return;
     // Removed by another caller during the wait.
     if (outcome.kind === 'missing' && isCancelled) return;
-    if (outcome.kind !== 'active') return foundOf<void>(outcome, 'run_not_found');
+    if (outcome.kind !== 'active') return requireFound<void>(outcome, 'run_not_found');
     if (clock.nowMs() >= untilMs) {
       throw new AppError('run_busy', { run_status: outcome.status }, { 'Retry-After': '1' });
     }

@@ -1,8 +1,8 @@
 import { AppError, type Caller } from '@svc/contract';
 import { isRunEnded } from '@svc/lifecycle';
 import { buildRerunSeed } from '@svc/workflow';
-import { foundOf } from '../definitions/read-workflows';
-import { definitionOf } from '../definitions/workflow-view';
+import { requireFound } from '../definitions/read-workflows';
+import { parseDefinition } from '../definitions/workflow-view';
 import { joinIdentities } from '@svc/identity';
 import { createRun, definitionAuthor } from './create-run';
 import { toRunState } from './run-codec';
@@ -38,12 +38,12 @@ const startMetadata: readonly string[] = [
 export async function rerunRun(deps: StartRunDeps, caller: Caller, wanted: Rerun): Promise<string> {
   const { store } = deps;
   const { fromStep } = wanted;
-  const source = toRunState(foundOf(await store.runs.get(caller.scope, wanted.runId), 'run_not_found'));
-  const workflow = foundOf(await store.workflows.get(source.org_id, source.workflow_id), 'workflow_not_found');
+  const source = toRunState(requireFound(await store.runs.get(caller.scope, wanted.runId), 'run_not_found'));
+  const workflow = requireFound(await store.workflows.get(source.org_id, source.workflow_id), 'workflow_not_found');
   if (fromStep !== undefined && !isRunEnded(source.status)) {
     throw new AppError('run_not_rerunnable', { error: 'the run has not ended: only then can it be rerun from a step' });
   }
-  const outcome = buildRerunSeed(definitionOf(workflow), source, fromStep);
+  const outcome = buildRerunSeed(parseDefinition(workflow), source, fromStep);
   if (outcome.kind === 'bad') throw new AppError('run_not_rerunnable', { error: outcome.message });
   const { dry_run: _dryRun, ...labels } = source.labels ?? {};
   const kept = Object.entries(source.metadata ?? {}).filter(([key]) => !startMetadata.includes(key));

@@ -2,10 +2,10 @@ import { AppError, chatRoles, type Caller, type ChatBody, type ChatMessage, type
 import type { RunRecord, StoredMessage } from '@svc/store';
 import { findMemoryOwner, requireMemory } from '@svc/jobs';
 import { isRecord } from '@svc/json';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 import { readInput } from './run-codec';
 import type { StartRunDeps } from './run-deps';
-import { memoryOf } from './step-jobs';
+import { getRunMemoryId } from './step-jobs';
 
 type ReadDeps = Pick<StartRunDeps, 'store'>;
 
@@ -25,7 +25,7 @@ export async function readChat(
   runId: string,
   page: { limit: number; cursor?: number },
 ): Promise<ChatView> {
-  const run = foundOf(await store.runs.head(caller.scope, runId), 'run_not_found');
+  const run = requireFound(await store.runs.head(caller.scope, runId), 'run_not_found');
   const memoryId = await getMemoryId(store, run);
   const owner = (await findMemoryOwner(store, memoryId)) ?? run.tenant;
   const { items, next } = await store.chat.page(memoryId, page.limit, page.cursor);
@@ -47,7 +47,7 @@ export async function postChatMessage(
   { content, role, ...about }: ChatBody,
 ): Promise<ChatMessage> {
   const { store, clock, random } = deps;
-  const run = foundOf(await store.runs.head(caller.scope, runId), 'run_not_found');
+  const run = requireFound(await store.runs.head(caller.scope, runId), 'run_not_found');
   if (content === '') throw new AppError('content_required');
   const requestedRole = role === 'assistant' ? 'agent' : role;
   const message: ChatMessage = {
@@ -78,7 +78,7 @@ const toSignal = ({ id, role, content }: ChatMessage) => ({
 });
 
 async function getMemoryId({ runs }: Pick<ReadDeps['store'], 'runs'>, { id }: RunRecord): Promise<string> {
-  return memoryOf({ id, input: readInput(await runs.steps(id, [readInput.path])) });
+  return getRunMemoryId({ id, input: readInput(await runs.steps(id, [readInput.path])) });
 }
 
 /** Undefined for another tenant's line. Lines that workers write have no tenant: they belong to the memory's owner. */

@@ -2,7 +2,7 @@ import { AppError, type Caller, type SignalView } from '@svc/contract';
 import { isRunEnded } from '@svc/lifecycle';
 import type { RunRecord } from '@svc/store';
 import type { Base } from '@svc/platform';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 import { awaitRun } from './await-run';
 
 export interface RunSignal {
@@ -30,7 +30,7 @@ export async function signalRun(deps: Base, caller: Caller, signal: RunSignal): 
   const event = { kind: 'signal', name, id, ...(payload !== undefined && { payload }) };
   const posted = await deps.store.runs.post(caller.scope, runId, event);
   if (posted.kind === 'ended') throw new AppError('run_already_ended', { run_status: posted.status });
-  if (posted.kind !== 'posted') return foundOf<never>(posted, 'run_not_found');
+  if (posted.kind !== 'posted') return requireFound<never>(posted, 'run_not_found');
   const run = await awaitRun(deps, runId, (now) => isRunEnded(now.status) || isProcessed(now, id), processedWithinMs);
   const processed = run !== undefined && isProcessed(run, id);
   // The run ended first, and its inbox was dropped.

@@ -1,6 +1,6 @@
 import { AppError, type Caller } from '@svc/contract';
 import { fingerprint } from '@svc/json';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 import { type CreatedRun, createRun } from './create-run';
 import type { StartRunDeps } from './run-deps';
 
@@ -33,7 +33,7 @@ export const startFields = (caller: Caller, { dryRun, requestId }: Pick<RunStart
 export async function startRun(deps: StartRunDeps, caller: Caller, start: RunStart): Promise<CreatedRun> {
   const { store } = deps;
   if (start.orgId && start.orgId !== caller.tenant) throw new AppError('tenant_access_denied');
-  const workflow = foundOf(await store.workflows.get(caller.scope, start.workflowId), 'workflow_not_found');
+  const workflow = requireFound(await store.workflows.get(caller.scope, start.workflowId), 'workflow_not_found');
   const requestHash = fingerprint([start.input, start.dryRun, start.teamId]);
   if (start.idempotencyKey) {
     // A repeat gets the stored response even when the input would no longer be accepted.
@@ -67,7 +67,7 @@ export interface UnattendedStart {
 
 /** @throws as {@link startRun} */
 export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
-  const workflow = foundOf(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
+  const workflow = requireFound(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
   const { idempotencyKey, labels, submitter } = start;
   return createRun(deps, workflow, {
     input: start.input,

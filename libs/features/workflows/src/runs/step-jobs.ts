@@ -71,7 +71,7 @@ export function stepRequest(
     ...(step?.worker_id && { adapter_id: step.worker_id }),
     idempotency_key: meta.idempotency_key ?? `wf:${run.id}:${action.path}:${action.attempt}`,
     deadline_ms: action.timeoutMs ?? 0,
-    memory_id: memoryOf(run),
+    memory_id: getRunMemoryId(run),
     labels: {
       ...inheritedLabels({ ...meta.labels, ...step?.route_labels }),
       ...runLabels(run, action.path),
@@ -90,7 +90,7 @@ export async function acceptCompensation(deps: RunDeps, owned: OwnedRun, action:
     ...(rule.adapter_id && { adapter_id: rule.adapter_id }),
     idempotency_key: action.idempotencyKey,
     deadline_ms: action.timeoutMs,
-    memory_id: rule.memory_id ?? memoryOf(run),
+    memory_id: rule.memory_id ?? getRunMemoryId(run),
     labels: {
       ...inheritedLabels({ ...rule.meta?.labels, ...rule.labels }),
       ...runLabels(run, action.step),
@@ -119,7 +119,7 @@ export async function openGate(deps: RunDeps, owned: OwnedRun, action: OpenGate)
     priority: 'interactive',
     idempotency_key: `wf:${run.id}:${action.path}:${action.attempt}`,
     deadline_ms: 0,
-    memory_id: memoryOf(run),
+    memory_id: getRunMemoryId(run),
     labels: {
       ...inheritedLabels({ ...step?.meta?.labels }),
       ...runLabels(run, action.path),
@@ -314,7 +314,7 @@ const runLabels = (run: RunState, path: string): Record<string, string> => ({
 });
 
 /** Memory id of a run and its jobs. */
-export function memoryOf({ id, input }: Pick<RunState, 'id' | 'input'>): string {
+export function getRunMemoryId({ id, input }: Pick<RunState, 'id' | 'input'>): string {
   const own = input['memory_id'];
   return (typeof own === 'string' && own.replace(/^mem:/, '').trim()) || `run:${id}`;
 }

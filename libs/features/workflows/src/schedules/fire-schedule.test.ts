@@ -13,7 +13,7 @@ const [toFirst, toNext] = [10 * minute + 5_000, 10 * minute - 1_000];
 const fire = (id: string, dueMs: number) => fireSchedule(use.deps, { schedule_id: id, due_ms: dueMs });
 const many = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-const recordOf = async (id: string) => (await use.read(id)).record;
+const readRecord = async (id: string) => (await use.read(id)).record;
 const part = (name: string) => keys.queue(queues.schedules.name, name);
 const sweep = () => sweepSchedules(use.deps, { lateMs: 0, unseenMs: -1, atOnce: 10 });
 /** Fires until no work is left for now. */
@@ -59,7 +59,7 @@ describe('a due time', () => {
 
   it('is determined by the clock of Redis, however far the clock of a service has jumped', async () => {
     const { id } = await use.add();
-    const { dueMs = 0 } = await recordOf(id);
+    const { dueMs = 0 } = await readRecord(id);
     const real = Date.now;
     Date.now = () => real() + 86_400_000;
     try {
@@ -131,7 +131,7 @@ describe('a process that crashes', () => {
     const runs = await use.runs();
     expect(runs).toHaveLength(1);
     expect(use.asked).toHaveLength(2);
-    expect((await recordOf(id)).last_run_id).toBe(runs[0]);
+    expect((await readRecord(id)).last_run_id).toBe(runs[0]);
   });
 });
 
@@ -169,7 +169,7 @@ describe('missed times', () => {
 
     await fire(id, await use.passed(id, 35 * minute));
 
-    expect((await recordOf(id)).last_error).toMatch(/left out \(misfire: skip\)/);
+    expect((await readRecord(id)).last_error).toMatch(/left out \(misfire: skip\)/);
   });
 });
 
@@ -188,7 +188,7 @@ describe('the previous run is still live', () => {
     await fire(id, dueMs);
 
     expect(await use.runs()).toEqual([first]);
-    expect((await recordOf(id)).last_error).toMatch(`the run before, ${first}, is under way (overlap: skip)`);
+    expect((await readRecord(id)).last_error).toMatch(`the run before, ${first}, is under way (overlap: skip)`);
   });
 
   it('skip: once it has ended, the next one starts', async () => {
@@ -251,13 +251,13 @@ describe('a rejected start', () => {
     };
     await fire(id, dueMs);
     expect(await use.read(id)).toMatchObject({ starts: [dueMs] });
-    expect((await recordOf(id)).last_error).toMatch(/was refused: too many runs under way/);
+    expect((await readRecord(id)).last_error).toMatch(/was refused: too many runs under way/);
 
     use.onStart = () => undefined;
     await fire(id, dueMs);
 
     expect(use.asked.map(({ idempotencyKey }) => idempotencyKey)).toEqual([`schedule:${id}:${dueMs}`]);
-    expect(await recordOf(id)).not.toHaveProperty('last_error');
+    expect(await readRecord(id)).not.toHaveProperty('last_error');
   });
 
   it('at capacity until the next time counts as missed', async () => {
@@ -283,7 +283,7 @@ describe('a rejected start', () => {
     await fire(id, dueMs);
 
     expect(await use.read(id)).toMatchObject({ starts: [] });
-    expect((await recordOf(id)).last_error).toMatch(/was refused: the input does not fit/);
+    expect((await readRecord(id)).last_error).toMatch(/was refused: the input does not fit/);
   });
 
   it('by an unexpected error is retried with its queue entry', async () => {
@@ -312,7 +312,7 @@ describe('a pending start', () => {
     await fire(id, dueMs);
 
     expect(await use.runs()).toEqual([]);
-    expect(Date.parse(resumed.next_times[0] ?? '')).toBe((await recordOf(id)).dueMs);
+    expect(Date.parse(resumed.next_times[0] ?? '')).toBe((await readRecord(id)).dueMs);
   });
 
   it('stays when an active schedule is resumed', async () => {

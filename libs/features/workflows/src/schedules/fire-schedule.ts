@@ -4,7 +4,7 @@ import { keys, type ScheduleNow, type ScheduleRecord, type StartOutcome, type St
 import { applyMisfireRule } from '@svc/workflow';
 import type { Random } from '@svc/platform';
 import { joinIdentities } from '@svc/identity';
-import { documentOf, timesOf } from './schedule-view';
+import { parseDocument, getTimes } from './schedule-view';
 
 export interface ScheduledStart {
   tenant: string;
@@ -56,8 +56,8 @@ async function claimDue({ store }: FireScheduleDeps, { record, nowMs }: Schedule
   const { id, revision, dueMs } = record;
   if (dueMs === undefined) return undefined;
   if (nowMs < dueMs) return dueMs - nowMs;
-  const document = documentOf(record);
-  const read = timesOf(document);
+  const document = parseDocument(record);
+  const read = getTimes(document);
   const outcome = await store.schedules.claim(
     read.kind === 'bad'
       ? // It was valid when written; its time zone may have been removed since.
@@ -73,7 +73,7 @@ async function claimDue({ store }: FireScheduleDeps, { record, nowMs }: Schedule
 }
 
 function buildClaim(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnType<typeof applyMisfireRule>) {
-  const { misfire } = documentOf(record).fields;
+  const { misfire } = parseDocument(record).fields;
   return {
     starts,
     ...(nextMs !== undefined && { nextMs }),
@@ -106,7 +106,7 @@ async function makeStart(
   { record, starts }: ScheduleNow,
   timeMs: number,
 ): Promise<StartOutcome> {
-  const { fields, author, editor } = documentOf(record);
+  const { fields, author, editor } = parseDocument(record);
   const { tenant, workflow_id: workflowId, created_by: by, last_run_id: before } = record;
   const at = new Date(timeMs).toISOString();
   // A start still waiting when the next time came counts as missed.

@@ -1,6 +1,6 @@
 import { AppError, type Caller, type ScheduleView } from '@svc/contract';
 import type { ScheduleNow, Store } from '@svc/store';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 import { toScheduleView } from './schedule-view';
 
 export interface ReadSchedulesDeps {
@@ -11,7 +11,7 @@ const defaultNextTimes = 5;
 
 /** Oldest first. @throws workflow_not_found, tenant_access_denied */
 export async function listSchedules({ store }: ReadSchedulesDeps, caller: Caller, workflowId: string) {
-  foundOf(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  requireFound(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   const schedules = await store.schedules.list(workflowId);
   return schedules.map((schedule): ScheduleView => toScheduleView(schedule, defaultNextTimes));
 }
@@ -24,7 +24,7 @@ export async function getSchedule(
   id: string,
   next = defaultNextTimes,
 ): Promise<ScheduleView> {
-  foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  requireFound(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   return toScheduleView(await findSchedule(deps, workflowId, id), next);
 }
 

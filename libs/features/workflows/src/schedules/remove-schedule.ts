@@ -1,5 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
-import { foundOf } from '../definitions/read-workflows';
+import { requireFound } from '../definitions/read-workflows';
 import type { ReadSchedulesDeps } from './read-schedules';
 
 /** Runs that it started continue. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
@@ -9,6 +9,6 @@ export async function removeSchedule(
   workflowId: string,
   id: string,
 ): Promise<void> {
-  foundOf(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  requireFound(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   if (!(await store.schedules.remove(workflowId, id))) throw new AppError('schedule_not_found');
 }

@@ -2,11 +2,11 @@ import { AppError, type Caller, type ScheduleFields, type ScheduleView } from '@
 import type { ScheduleWrite, WorkflowRecord } from '@svc/store';
 import type { Random } from '@svc/platform';
 import { checkRunInput } from '../runs/create-run';
-import { foundOf } from '../definitions/read-workflows';
-import { definitionOf } from '../definitions/workflow-view';
+import { requireFound } from '../definitions/read-workflows';
+import { parseDefinition } from '../definitions/workflow-view';
 import { writerName } from '@svc/identity';
 import { getSchedule, type ReadSchedulesDeps, findSchedule } from './read-schedules';
-import { documentOf, type ScheduleDocument, timesOf } from './schedule-view';
+import { parseDocument, type ScheduleDocument, getTimes } from './schedule-view';
 
 export interface SaveScheduleDeps extends ReadSchedulesDeps {
   random: Pick<Random, 'uuid'>;
@@ -23,7 +23,7 @@ export async function addSchedule(
   workflowId: string,
   fields: ScheduleFields,
 ): Promise<ScheduleView> {
-  const workflow = foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  const workflow = requireFound(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   const nowMs = await deps.store.schedules.nowMs();
   const document = { fields, from_ms: nowMs, author: caller.submitterId };
   check(workflow, document, nowMs);
@@ -41,7 +41,7 @@ export async function putSchedule(
   id: string,
   fields: ScheduleFields,
 ): Promise<ScheduleView> {
-  const workflow = foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  const workflow = requireFound(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   return change(deps, caller, workflowId, id, (before, nowMs) => {
     const document = { ...before, fields, editor: caller.submitterId };
     check(workflow, document, nowMs);
@@ -58,7 +58,7 @@ export const resumeSchedule = (deps: SaveScheduleDeps, caller: Caller, workflowI
   setPaused(deps, caller, workflowId, id, false);
 
 async function setPaused(deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string, paused: boolean) {
-  foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  requireFound(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   return change(deps, caller, workflowId, id, (before) =>
     // Unchanged: pending starts stay.
     before.fields.paused === paused ? undefined : { ...before, fields: { ...before.fields, paused } },
@@ -76,7 +76,7 @@ async function change(
 ): Promise<ScheduleView> {
   for (let tries = 0; tries < maxTries; tries++) {
     const { record, nowMs } = await findSchedule(deps, workflowId, id);
-    const document = next(documentOf(record), nowMs);
+    const document = next(parseDocument(record), nowMs);
     const { tenant, revision } = record;
     const by = record.created_by;
     if (!document || (await write(deps, { id, tenant, workflowId, revision, ...stored(document, nowMs), by }))) {
@@ -104,19 +104,19 @@ async function write({ store }: SaveScheduleDeps, schedule: ScheduleWrite): Prom
 }
 
 function stored(document: ScheduleDocument, nowMs: number): Pick<ScheduleWrite, 'document' | 'dueMs'> {
-  const read = timesOf(document);
+  const read = getTimes(document);
   const dueMs = document.fields.paused || read.kind === 'bad' ? undefined : read.times.nextAfter(nowMs);
   return { document: { ...document }, ...(dueMs !== undefined && { dueMs }) };
 }
 
 /** @throws invalid_schedule, input_schema_validation_failed */
 function check(workflow: WorkflowRecord, document: ScheduleDocument, nowMs: number): void {
-  const read = timesOf(document);
+  const read = getTimes(document);
   if (read.kind === 'bad') throw invalid(read.message);
   if (read.times.nextAfter(nowMs) === undefined) {
     throw invalid('no time is to come before end_at: put it later, or leave it out');
   }
-  checkRunInput(definitionOf(workflow), document.fields.input);
+  checkRunInput(parseDefinition(workflow), document.fields.input);
 }
 
 const invalid = (error: string) => new AppError('invalid_schedule', { error });

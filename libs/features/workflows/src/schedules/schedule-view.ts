@@ -14,16 +14,16 @@ export interface ScheduleDocument {
 }
 
 /** Validated at write time; only `save-schedule` writes it. */
-export const documentOf = ({ document }: Pick<ScheduleRecord, 'document'>): ScheduleDocument =>
+export const parseDocument = ({ document }: Pick<ScheduleRecord, 'document'>): ScheduleDocument =>
   document as unknown as ScheduleDocument;
 
-export const timesOf = ({ fields, from_ms: fromMs }: ScheduleDocument): ReadTimes => readTimes(fields, fromMs);
+export const getTimes = ({ fields, from_ms: fromMs }: ScheduleDocument): ReadTimes => readTimes(fields, fromMs);
 
 const isoUs = (us: number): string => new Date(us / 1_000).toISOString();
 
 /** @param next number of upcoming times to include */
 export function toScheduleView({ record, nowMs }: ScheduleNow, next: number): ScheduleView {
-  const document = documentOf(record);
+  const document = parseDocument(record);
   const { last_run_id: runId, last_time: time, last_error: error } = record;
   return {
     ...document.fields,
@@ -40,6 +40,6 @@ export function toScheduleView({ record, nowMs }: ScheduleNow, next: number): Sc
 }
 
 function upcomingTimes(document: ScheduleDocument, nowMs: number, count: number): number[] {
-  const read = timesOf(document);
+  const read = getTimes(document);
   return document.fields.paused || read.kind === 'bad' ? [] : nextTimes(read.times, nowMs, count);
 }

@@ -21,7 +21,7 @@ export class DecisionCache {
   }
 
   /** The key of a request; undefined when its decision must not be cached. */
-  keyOf(policy: Policy, request: PolicyRequest): string | undefined {
+  buildKey(policy: Policy, request: PolicyRequest): string | undefined {
     if (this.settings.ttlMs <= 0 || policy.hasVelocityRules || request.action !== undefined) return undefined;
     if (policy.inputRules.length > 0 && request.input_content !== undefined) return undefined;
     // Only velocity rules use `prior_permit`.

@@ -17,7 +17,7 @@ describe('a policy by URL', () => {
     production: false,
     ...over,
   });
-  const faultOf = async (over: Partial<PolicyUrl>) => {
+  const fetchFault = async (over: Partial<PolicyUrl>) => {
     const fetched = await fetchPolicy(source(over), 100);
     return fetched.ok ? fetched.bytes.toString() : fetched.fault;
   };
@@ -36,13 +36,15 @@ describe('a policy by URL', () => {
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
   it('is fetched from a host of the list', async () => {
-    expect(await faultOf({})).toBe('version: "1"');
+    expect(await fetchFault({})).toBe('version: "1"');
   });
 
   it('does not contact a host that is not in the list or only resembles one', async () => {
-    expect(await faultOf({ allowlist: [] })).toContain('not in SAFETY_POLICY_URL_ALLOWLIST');
-    expect(await faultOf({ allowlist: ['ocalhost'] })).toContain('not in SAFETY_POLICY_URL_ALLOWLIST');
-    expect(await faultOf({ url: 'https://localhost.evil.example', allowlist: ['localhost'] })).toContain('ALLOWLIST');
+    expect(await fetchFault({ allowlist: [] })).toContain('not in SAFETY_POLICY_URL_ALLOWLIST');
+    expect(await fetchFault({ allowlist: ['ocalhost'] })).toContain('not in SAFETY_POLICY_URL_ALLOWLIST');
+    expect(await fetchFault({ url: 'https://localhost.evil.example', allowlist: ['localhost'] })).toContain(
+      'ALLOWLIST',
+    );
     expect(asked).toEqual([]);
   });
 
@@ -57,7 +59,7 @@ describe('a policy by URL', () => {
     const url = `http://${host}:${port}/policy`;
     const allowlist = [new URL(url).hostname.replace(/[[\]]/g, '')];
 
-    const fault = await faultOf({ url, allowlist, allowPrivate: false });
+    const fault = await fetchFault({ url, allowlist, allowPrivate: false });
 
     expect(fault).toContain('private address');
     expect(asked).toEqual([]);
@@ -67,25 +69,25 @@ describe('a policy by URL', () => {
     const withUserinfo = (path: string) => base.replace('//', '//ann:s3cret%20word%@') + path;
     const basic = `Basic ${Buffer.from('ann:s3cret word%').toString('base64')}`;
 
-    expect(await faultOf({ url: withUserinfo('/who') })).toBe(basic);
+    expect(await fetchFault({ url: withUserinfo('/who') })).toBe(basic);
     for (const over of [{ url: withUserinfo('/large') }, { url: withUserinfo('/'), allowPrivate: false }]) {
-      expect(await faultOf(over)).not.toContain('s3cret');
+      expect(await fetchFault(over)).not.toContain('s3cret');
     }
     expect(policyName({ url: source({ url: withUserinfo('/who') }), path: '' })).toBe(`${base}/who`);
   });
 
   it('production requires https', async () => {
-    expect(await faultOf({ production: true })).toBe('must begin with https://');
+    expect(await fetchFault({ production: true })).toBe('must begin with https://');
   });
 
   it('redirects, large documents and timeouts are errors', async () => {
-    expect(await faultOf({ url: `${base}/moved` })).toBe('is answered 302, not 200');
-    expect(await faultOf({ url: `${base}/large` })).toContain('more than the 100 bytes');
-    expect(await faultOf({ url: 'http://localhost:1/x' })).toContain('cannot be fetched');
+    expect(await fetchFault({ url: `${base}/moved` })).toBe('is answered 302, not 200');
+    expect(await fetchFault({ url: `${base}/large` })).toContain('more than the 100 bytes');
+    expect(await fetchFault({ url: 'http://localhost:1/x' })).toContain('cannot be fetched');
     expect(asked).toEqual(['/moved', '/large']);
   });
 
-  describe('whose name leads to', () => {
+  describe('whose name resolves to', () => {
     const publicAddress = '203.0.113.10'; // reserved for documentation
     /** As production fetches it, but that its names are found by a name server which says what this test wants. */
     async function fetchBy(answer: (name: string, nth: number) => NameAnswer, times = 1) {
@@ -110,7 +112,7 @@ describe('a policy by URL', () => {
       return { faults, lookUps: names.asked.filter((question) => question.endsWith(' A')).length };
     }
 
-    it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '169.254.169.254', 'fd00::1'])('%s is not asked', async (address) => {
+    it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '169.254.169.254', 'fd00::1'])('%s is not contacted', async (address) => {
       const { faults } = await fetchBy(() => [address]);
 
       expect(faults).toEqual([expect.stringContaining('private address')]);
@@ -141,7 +143,7 @@ describe('a policy by URL', () => {
       const { port } = moved.address() as AddressInfo; // it listens on a port
 
       for (const index of locations.keys()) {
-        expect(await faultOf({ url: `http://localhost:${port}/${index}` })).toBe('is answered 307, not 200');
+        expect(await fetchFault({ url: `http://localhost:${port}/${index}` })).toBe('is answered 307, not 200');
       }
       expect(asked).toEqual([]);
       await new Promise((done) => moved.close(done));

@@ -10,7 +10,7 @@ import { openLocalKernel } from './open-local-kernel';
 const heavy = '(?:a?){500}a{500}b';
 // Runs of a that are nearly long enough, so that the automaton really fills up, with the b that a quick look asks for.
 const heavyText = `${'a'.repeat(400)}b `.repeat(2_500);
-const policyOf = (match: string, more = '') => `
+const buildPolicy = (match: string, more = '') => `
 version: '1'
 input_policy: {enabled: true, fail_mode: closed}
 rules:
@@ -51,7 +51,7 @@ describe('the scan of an input', () => {
   });
 
   it('the process stays responsive during a slow pattern, and the fail mode decides', async () => {
-    await open(policyOf(`{content_patterns: ["${heavy}"]}`));
+    await open(buildPolicy(`{content_patterns: ["${heavy}"]}`));
     let turns = 0;
     let turn = setImmediate(function again() {
       turns += 1;
@@ -66,7 +66,7 @@ describe('the scan of an input', () => {
   });
 
   it('a scan after a terminated one succeeds', async () => {
-    await open(policyOf(`{content_patterns: ["${heavy}"]}`));
+    await open(buildPolicy(`{content_patterns: ["${heavy}"]}`));
 
     await kernel.check(job(heavyText));
 
@@ -78,14 +78,14 @@ describe('the scan of an input', () => {
     ['a content pattern', '{content_patterns: ["dock-[0-9]{4}"]}', 'badge dock-1234'],
     ['a keyword', '{keywords: [Überweisung]}', 'die überweisung'],
   ])('%s finds what later rules of the same kind do not', async (_, match, content) => {
-    await open(policyOf(match, '  - {id: other, decision: deny, match: {keywords: [nowhere]}}\n'));
+    await open(buildPolicy(match, '  - {id: other, decision: deny, match: {keywords: [nowhere]}}\n'));
 
     expect(await kernel.evaluate(job(content))).toMatchObject({ decision: 'DENY', rule_id: 'found' });
     expect(await kernel.evaluate(job('nothing of it'))).toMatchObject({ decision: 'ALLOW' });
   });
 
   it('a request without a job is counted once, though its rules are evaluated twice', async () => {
-    await open(policyOf('{content_patterns: ["dock-[0-9]{4}"]}'));
+    await open(buildPolicy('{content_patterns: ["dock-[0-9]{4}"]}'));
     const { job_id: _, ...request } = job('hello', { topic: 'job.paced' });
 
     const decisions = [await kernel.check(request), await kernel.check(request), await kernel.check(request)];

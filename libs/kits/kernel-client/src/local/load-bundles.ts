@@ -56,7 +56,8 @@ export class BundleSource {
     const [document, settings] = await this.documents();
     const { bundles, faults } = readBundles({ bundles: document?.data[key] });
     const unreadable = faults.map((bundle) => `bundle ${bundle}: is not a record with a text in content`);
-    const unsigned = strict === 'off' ? [] : [...bundles].flatMap(([name, bundle]) => this.faultOf(name, bundle));
+    const unsigned =
+      strict === 'off' ? [] : [...bundles].flatMap(([name, bundle]) => this.checkBundleSignature(name, bundle));
     const problems = [...unreadable, ...(strict === 'enforce' ? unsigned : [])];
     return problems.length > 0
       ? { ok: false, problems }
@@ -64,7 +65,7 @@ export class BundleSource {
           ok: true,
           bundles,
           overrides: getOverrideMode(settings?.data),
-          revisions: revisionsOf([document, settings]),
+          revisions: toRevisions([document, settings]),
           unsigned,
         };
   }
@@ -77,7 +78,7 @@ export class BundleSource {
 
   /** Revisions of the stored documents, including writes by other programs that recorded none. */
   async storedRevisions(): Promise<string> {
-    return revisionsOf(await this.documents());
+    return toRevisions(await this.documents());
   }
 
   private async documents(): Promise<(ConfigDocument | null)[]> {
@@ -90,13 +91,13 @@ export class BundleSource {
   }
 
   /** A draft is not evaluated, so it needs no signature. */
-  private faultOf(name: string, bundle: BundleRecord): string[] {
+  private checkBundleSignature(name: string, bundle: BundleRecord): string[] {
     const fault = bundle.enabled ? bundleSignatureFault(bundle, this.trusted) : undefined;
     return fault ? [`bundle ${name}: ${fault}`] : [];
   }
 }
 
-const revisionsOf = (documents: readonly (ConfigDocument | null | undefined)[]): string =>
+const toRevisions = (documents: readonly (ConfigDocument | null | undefined)[]): string =>
   documents.map((document) => document?.revision ?? 0).join();
 
 function trustedKeys({ publicKeys, strict, disabled }: BundleSettings): TrustedKeys {

@@ -125,7 +125,7 @@ export class LocalKernel implements Kernel {
     const { cache, nowMs } = this.parts;
     const startedMs = nowMs();
     const { policy } = this.parts.inForce();
-    const key = cache.keyOf(policy, request);
+    const key = cache.buildKey(policy, request);
     const known = key === undefined ? undefined : cache.get(key, request.job_id);
     if (known) return this.report(method, known, startedMs);
     const counter = askedOnce(velocity);

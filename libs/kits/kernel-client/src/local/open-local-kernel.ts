@@ -22,7 +22,7 @@ import { Scanner, type ScannerSettings } from './scanner';
 import type { SignatureSettings } from './signature';
 import { SnapshotHistory } from './snapshot-history';
 import { velocityWindows } from './velocity';
-import { stampOf, watchFiles, whenSettled } from './watched-files';
+import { readStamp, watchFiles, whenSettled } from './watched-files';
 
 export interface LocalKernelSettings {
   policyPath: string;
@@ -71,9 +71,10 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   const bundles = new BundleSource(redis, settings.bundles);
   const base: BaseSource = { path: policyPath, url: policyUrl, maxBytes: settings.policyMaxBytes, signature };
   const paths = [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath];
-  const stamp = await stampOf(paths);
+  const stamp = await readStamp(paths);
   const watch = watchFiles(paths, Math.min(reloadIntervalMs, MAX_CHECK_INTERVAL_MS), stamp);
-  const reading = <T extends { ok: boolean }>(read: () => Promise<T>) => whenSettled(watch, () => stampOf(paths), read);
+  const reading = <T extends { ok: boolean }>(read: () => Promise<T>) =>
+    whenSettled(watch, () => readStamp(paths), read);
   const readScanners = reading(() => loadScanners(scannersPath));
   const source: PolicySource = {
     // A document by URL has no modification time.

@@ -6,13 +6,13 @@ import { threadEntry } from '../thread-entry';
 import { checkOutput } from './output-check';
 import { Scanner } from './scanner';
 
-const policyOf = (text: string): Policy => {
+const parsePolicyText = (text: string): Policy => {
   const parsed = parsePolicy(text, { source: 'test', mode: 'load' });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return mergePolicies([parsed.document]);
 };
 const rules = (text: string, failMode = 'closed') =>
-  policyOf(`output_policy: {enabled: true, fail_mode: ${failMode}}\noutput_rules:\n${text}`);
+  parsePolicyText(`output_policy: {enabled: true, fail_mode: ${failMode}}\noutput_rules:\n${text}`);
 const secrets = rules('  - {id: keys, decision: quarantine, match: {content_patterns: ["KEY-[0-9]{4}"]}}');
 const redacting = rules('  - {id: words, decision: redact, match: {content_patterns: ["secret [a-z]+"]}}');
 

@@ -12,8 +12,8 @@ import { openLocalKernel, type LocalKernelSettings } from './open-local-kernel';
 const firstHalf = (version: number) => `version: '1'\nrules:\n  - {id: open-${version}, decision: allow}\n`;
 const secondHalf = (version: number) =>
   `input_policy: {enabled: true, fail_mode: closed}\ninput_rules:\n  - {id: ban-${version}, decision: deny, match: {keywords: [forbidden]}}\n`;
-const policyOf = (version: number) => firstHalf(version) + secondHalf(version);
-const versionOf = (ruleId: string) => Number(ruleId.split('-').at(-1));
+const buildPolicy = (version: number) => firstHalf(version) + secondHalf(version);
+const getVersion = (ruleId: string) => Number(ruleId.split('-').at(-1));
 
 describe('files and bundles that change continuously', () => {
   let server: TestServer;
@@ -49,7 +49,7 @@ describe('files and bundles that change continuously', () => {
     reports = [];
     metrics = openMetrics({ ...kernelMetrics }, { pod: 'p' });
     files = kernelFiles();
-    files.policy(policyOf(0));
+    files.policy(buildPolicy(0));
   });
   afterEach(async () => {
     await kernel?.close();
@@ -74,8 +74,8 @@ describe('files and bundles that change continuously', () => {
       // A decision of half a policy, or of a mix of two.
       expect([open.decision, banned.decision]).toEqual(['ALLOW', 'DENY']);
       for (const { policy_snapshot, rule_id } of [open, banned]) {
-        const known = versions.get(policy_snapshot) ?? versionOf(rule_id);
-        expect([policy_snapshot, versionOf(rule_id)]).toEqual([policy_snapshot, known]);
+        const known = versions.get(policy_snapshot) ?? getVersion(rule_id);
+        expect([policy_snapshot, getVersion(rule_id)]).toEqual([policy_snapshot, known]);
         versions.set(policy_snapshot, known);
       }
     }
@@ -109,7 +109,7 @@ describe('files and bundles that change continuously', () => {
     writeSync(file, firstHalf(1));
     const tearing = setInterval(() => writeSync(file, '#\n'), 5);
 
-    await writeBundles(1, { 'secops/invariants': bundleOf('rules: [{id: more-1, decision: deny, match: {topics: [job.b]}}]\n') });
+    await writeBundles(1, { 'secops/invariants': buildBundle('rules: [{id: more-1, decision: deny, match: {topics: [job.b]}}]\n') });
     await eventually(async () => expect((await kernel.check({ ...job('fine'), topic: 'job.b' })).rule_id).toBe('more-1'));
     const meanwhile = await kernel.check(job('forbidden'));
     clearInterval(tearing);
@@ -133,7 +133,7 @@ describe('files and bundles that change continuously', () => {
 
   it('unsigned files never take effect, and are reported once', async () => {
     const key = signer();
-    files.write('safety.yaml.sig', key.sign(policyOf(0)));
+    files.write('safety.yaml.sig', key.sign(buildPolicy(0)));
     const kernel = await open({ reloadIntervalMs: 10, signature: { required: true, publicKey: key.raw } });
     const writing = (async () => {
       for (let i = 0; i < 100; i++) {
@@ -154,18 +154,18 @@ describe('files and bundles that change continuously', () => {
 
   it('with invalid bundles in between, each decision is that of one document, and the last valid one stays in effect', async () => {
     files.policy(`version: '1'\ndefault_decision: deny\n`);
-    const all = (version: number) => ({ 'secops/a': bundleOf(firstHalf(version)), 'secops/b': bundleOf(secondHalf(version)) });
+    const all = (version: number) => ({ 'secops/a': buildBundle(firstHalf(version)), 'secops/b': buildBundle(secondHalf(version)) });
     await writeBundles(0, all(0));
     const kernel = await open();
     const last = 200;
     const writing = (async () => {
       for (let version = 1; version <= last; version++) {
-        const bad = { ...all(version), 'secops/b': bundleOf('input_rules: [') };
+        const bad = { ...all(version), 'secops/b': buildBundle('input_rules: [') };
         await writeBundles(version, version % 3 === 0 && version < last ? bad : all(version));
         await pause(10);
       }
       await eventually(async () => expect((await kernel.check(job('fine'))).rule_id).toBe(`open-${last}`));
-      await writeBundles(last + 1, { ...all(last + 1), 'secops/c': bundleOf('{') });
+      await writeBundles(last + 1, { ...all(last + 1), 'secops/c': buildBundle('{') });
       await eventually(() => expect(reports.at(-1)).toMatchObject({ kind: 'refused', what: 'policy' }));
     })();
 
@@ -179,7 +179,7 @@ describe('files and bundles that change continuously', () => {
     expect(await refusedLoads()).toBeGreaterThan(0);
   }, 30_000); // prettier-ignore
 
-  const bundleOf = (content: string) => ({ content, enabled: true });
+  const buildBundle = (content: string) => ({ content, enabled: true });
 
   /** Writes the config document. */
   async function writeBundles(revision: number, bundles: Record<string, unknown>): Promise<void> {
@@ -206,7 +206,7 @@ describe('files and bundles that change continuously', () => {
     await eventually(() => expect(of('scanners', 'refused')).toHaveLength(1));
     // The second takes effect only after the scanners were checked with the first.
     for (const version of [1, 2]) {
-      files.policy(policyOf(version));
+      files.policy(buildPolicy(version));
       await eventually(() => expect(of('policy', 'loaded')).toHaveLength(1 + version));
     }
 
@@ -224,7 +224,7 @@ describe('files and bundles that change continuously', () => {
     await open();
 
     for (const version of [1, 2]) {
-      files.policy(policyOf(version));
+      files.policy(buildPolicy(version));
       await eventually(() =>
         expect(reports.filter(({ what, kind }) => what === 'policy' && kind === 'loaded')).toHaveLength(1 + version),
       );

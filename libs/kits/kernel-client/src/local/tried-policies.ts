@@ -33,12 +33,12 @@ export class TriedPolicies {
   private forgetSome(): void {
     let rules = 0;
     const firstBeyond = this.kept.findIndex(({ merged }, i) => {
-      rules += rulesOf(merged);
+      rules += countRules(merged);
       return i > 0 && (i >= MAX_POLICIES || rules > MAX_RULES);
     });
     if (firstBeyond > 0) this.kept.splice(firstBeyond);
   }
 }
 
-const rulesOf = (merged: MergedBundles): number =>
+const countRules = (merged: MergedBundles): number =>
   merged.ok ? merged.policy.rules.length + merged.policy.inputRules.length + merged.policy.outputRules.length : 0;

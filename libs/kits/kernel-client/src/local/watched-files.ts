@@ -46,7 +46,7 @@ export function watchFiles(paths: readonly string[], everyMs: number, seen: stri
   }
 
   async function look(hooks: WatchHooks): Promise<void> {
-    const now = await stampOf(paths);
+    const now = await readStamp(paths);
     const isSame = now === last;
     last = now;
     restless = isSame ? 0 : restless + 1;
@@ -81,7 +81,7 @@ export function whenSettled<T extends { ok: boolean }>(
 }
 
 /** Changes with any of the files. Take it before reading, otherwise a concurrent change is missed. */
-export async function stampOf(paths: readonly string[]): Promise<string> {
+export async function readStamp(paths: readonly string[]): Promise<string> {
   const stamps = await Promise.all(
     paths.map((path) => stat(path).then(({ mtimeMs, size, ino }) => `${mtimeMs}:${size}:${ino}`, () => 'gone')), // prettier-ignore
   );

@@ -102,7 +102,7 @@ export class DecisionBatches {
       );
       for (const [i, question] of questions.entries()) this.settle(question, answers[i]);
     } catch (error) {
-      const code = codeOf(error);
+      const code = getStatusCode(error);
       if (notOffered.includes(code)) this.doWithout();
       if (notOffered.includes(code) || refused.includes(code)) return this.sendOneByOne(questions, deadlineMs);
       for (const { reject } of questions) reject(error);
@@ -148,5 +148,5 @@ class AnswerFailure extends Error {
   }
 }
 
-const codeOf = (error: unknown): number =>
+const getStatusCode = (error: unknown): number =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number' ? error.code : -1;

@@ -53,7 +53,7 @@ describe('scan threads', () => {
     const waiting = pool.scan(asking('x'));
 
     await expect(hanging).rejects.toThrow('did not end within 300 ms');
-    expect(typeOf(await waiting)).not.toBe(typeOf(before));
+    expect(getFindingType(await waiting)).not.toBe(getFindingType(before));
   });
 
   it('a crashed thread fails its own request only', async () => {
@@ -63,7 +63,7 @@ describe('scan threads', () => {
     const waiting = pool.scan(asking('x'));
 
     await expect(broken).rejects.toThrow('broke');
-    expect(typeOf(await waiting)).toBeDefined();
+    expect(getFindingType(await waiting)).toBeDefined();
   });
 
   it('a thread serves one request after the other', async () => {
@@ -71,7 +71,7 @@ describe('scan threads', () => {
 
     const answers = await Promise.all(['a', 'b', 'c'].map((text) => pool.scan(asking(text))));
 
-    expect(new Set(answers.map(typeOf)).size).toBe(1);
+    expect(new Set(answers.map(getFindingType)).size).toBe(1);
   });
 
   it('requests over the queue limit are rejected, and closing rejects the rest', async () => {
@@ -89,4 +89,4 @@ describe('scan threads', () => {
   });
 });
 
-const typeOf = (answer: Awaited<ReturnType<ScanPool['scan']>>) => answer[0]?.[0]?.findings[0]?.type;
+const getFindingType = (answer: Awaited<ReturnType<ScanPool['scan']>>) => answer[0]?.[0]?.findings[0]?.type;

@@ -95,7 +95,7 @@ export function verdictOf(message: OutputCheckResponseMessage): OutputVerdict | 
     reason: message.reason,
     rule_id: message.rule_id,
     policy_snapshot: message.policy_snapshot,
-    findings: message.findings.map(findingOf),
+    findings: message.findings.map(toFinding),
     content_phase_needed: decision === 'ALLOW' && !message.content_is_clear,
     hold: message.hold,
   };
@@ -113,7 +113,7 @@ const findingMessage = (finding: ContentFinding): FindingMessage => ({
 });
 
 /** A finding without length has no offset in the body. Rounds the wire's float. */
-const findingOf = (finding: FindingMessage): ContentFinding => ({
+const toFinding = (finding: FindingMessage): ContentFinding => ({
   type: finding.type,
   severity: finding.severity,
   detail: finding.detail,

@@ -150,7 +150,7 @@ export function checkRequestOf(message: PolicyCheckRequestMessage): PolicyReques
     }),
     ...(message.budget && { budget: message.budget }),
     ...(config !== undefined && { effective_config: config }),
-    ...(meta && { meta: metaOf(meta) }),
+    ...(meta && { meta: toMeta(meta) }),
     ...(input_content.length > 0 && { input_content }),
     ...(input_size_bytes > input_content.length && { input_size_bytes }),
     ...known,
@@ -183,13 +183,13 @@ const traceMessage = ({ ruleId, verdict, failed = '', ...entry }: RuleTrace): Tr
 /** @returns undefined for a decision this version does not know; rules of kinds it does not know are left out */
 export function explanationOf(message: PolicyCheckResponseMessage): ExplainedDecision | undefined {
   const decision = decisionOf(message);
-  return decision && { ...decision, trace: message.trace.flatMap(traceOf), trace_total: message.trace_total };
+  return decision && { ...decision, trace: message.trace.flatMap(toRuleTrace), trace_total: message.trace_total };
 }
 
 const sets = ['invariants', 'velocity', 'job', 'workflow', 'global', 'invariant_allows', 'content'] as const satisfies readonly RuleTrace['set'][]; // prettier-ignore
 const outcomes = ['matched', 'not_matched', 'other_section', 'unavailable'] as const satisfies readonly RuleTrace['outcome'][]; // prettier-ignore
 
-function traceOf({ rule_id: ruleId, source, failed, ...entry }: TraceMessage): RuleTrace[] {
+function toRuleTrace({ rule_id: ruleId, source, failed, ...entry }: TraceMessage): RuleTrace[] {
   const set = sets.find((word) => word === entry.set);
   const outcome = outcomes.find((word) => word === entry.outcome);
   const verdict = verdicts.get(entry.decision);
@@ -243,7 +243,7 @@ const metaMessage = (meta: NonNullable<PolicyRequest['meta']>): MetaMessage => (
 
 const actorTypes: Readonly<Record<string, string>> = { human: 'ACTOR_TYPE_HUMAN', service: 'ACTOR_TYPE_SERVICE' };
 
-const metaOf = ({
+const toMeta = ({
   actor_type,
   risk_tags,
   requires,

@@ -28,7 +28,7 @@ const sample = envSpec({
 }); // prettier-ignore
 const dev = { production: false };
 const prod = { production: true };
-const problemsOf = (read: () => unknown) => {
+const readProblems = (read: () => unknown) => {
   try {
     read();
   } catch (error) {
@@ -39,7 +39,7 @@ const problemsOf = (read: () => unknown) => {
 };
 
 describe('readEnv', () => {
-  it('gives defaults, typed and frozen', () => {
+  it('returns typed, frozen defaults', () => {
     const { values } = readEnv(sample, {}, dev);
 
     expect(values).toEqual({
@@ -49,7 +49,7 @@ describe('readEnv', () => {
     expect(Object.isFrozen(values)).toBe(true);
   });
 
-  it('reads every type, aliases, families and the form in seconds', () => {
+  it('reads every type, aliases, families and durations in seconds', () => {
     const source = {
       LIMIT: '7', WAIT: '1h', WAIT_TTL_SECONDS: '90', KEEP_TTL_SECONDS: '30', MODE: 'TRUE', OLD_ORIGINS: 'a, b,', ADDR: ':1',
       URL: 'rediss://r', TRUST_A: 'x', TRUST_: 'y',
@@ -68,11 +68,11 @@ describe('readEnv', () => {
     expect(values.trusted).toEqual({ A: 'x' });
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('treats an empty variable as unset', () => {
     expect(readEnv(sample, { LIMIT: '', WAIT: '  ' }, dev)).toMatchObject({ warnings: [], values: { limit: 5 } });
   });
 
-  it('development: warns about what does not parse and uses the default', () => {
+  it('development: warns about an invalid value and uses the default', () => {
     const { values, warnings } = readEnv(sample, { LIMIT: 'many', WAIT: '3 days' }, dev);
 
     expect(values).toMatchObject({ limit: 5, waitMs: 86_400_000 });
@@ -87,17 +87,17 @@ describe('readEnv', () => {
     ]);
   });
 
-  it('production: stops, and reports everything at once', () => {
+  it('production: rejects invalid values, and reports all at once', () => {
     const source = { LIMIT: 'many', WAIT: 'x', MODE: 'maybe', ORIGINS: 'ok' };
 
-    expect(problemsOf(() => readEnv(sample, source, prod))).toEqual(['LIMIT', 'WAIT', 'MODE', 'URL']);
+    expect(readProblems(() => readEnv(sample, source, prod))).toEqual(['LIMIT', 'WAIT', 'MODE', 'URL']);
   });
 
-  it('a broken rule stops the start in development too', () => {
-    expect(problemsOf(() => readEnv(sample, { LIMIT: '100', WAIT: '1s' }, dev))).toEqual(['LIMIT']);
+  it('a violated rule prevents startup in development too', () => {
+    expect(readProblems(() => readEnv(sample, { LIMIT: '100', WAIT: '1s' }, dev))).toEqual(['LIMIT']);
   });
 
-  it('production: takes the production default', () => {
+  it('production: uses the production default', () => {
     expect(readEnv(sample, { URL: 'rediss://x' }, prod).values.mode).toBe('on');
   });
 
@@ -120,24 +120,27 @@ describe('isProduction', () => {
     expect(isProduction(source)).toBe(false),
   );
 
-  it.each(['prod-eu', 'live', 'staging', 'producton'])('SVC_ENV=%s stops the start: it may mean either', (text) => {
-    expect(problemsOf(() => isProduction({ SVC_ENV: text }))).toEqual(['SVC_ENV']);
-    expect(problemsOf(() => isProduction({ SVC_ENV: text, SVC_PRODUCTION: 'true' }))).toEqual(['SVC_ENV']);
-  });
+  it.each(['prod-eu', 'live', 'staging', 'producton'])(
+    'SVC_ENV=%s prevents startup, because it is ambiguous',
+    (text) => {
+      expect(readProblems(() => isProduction({ SVC_ENV: text }))).toEqual(['SVC_ENV']);
+      expect(readProblems(() => isProduction({ SVC_ENV: text, SVC_PRODUCTION: 'true' }))).toEqual(['SVC_ENV']);
+    },
+  );
 
-  it('is never guessed from a slip', () => {
-    expect(problemsOf(() => isProduction({ SVC_PRODUCTION: 'ture' }))).toEqual(['SVC_PRODUCTION']);
+  it('is never guessed from a misspelled value', () => {
+    expect(readProblems(() => isProduction({ SVC_PRODUCTION: 'ture' }))).toEqual(['SVC_PRODUCTION']);
   });
 });
 
 describe.each([apiEnv, schedulerEnv, engineEnv, kernelEnv])('the environment of the $service', (spec) => {
   const all = Object.values(spec.variables);
 
-  it('needs nothing in development', () => {
+  it('has no required variable in development', () => {
     expect(readEnv(spec as typeof engineEnv, {}, dev).warnings).toEqual([]);
   });
 
-  it('has defaults that its own types read, and each name once', () => {
+  it('has valid defaults and unique names', () => {
     const unread = all.flatMap((v) =>
       [v.default, v.productionDefault].filter((text) => text !== undefined && parseValue(v, text) === undefined),
     );
@@ -159,14 +162,14 @@ describe.each([apiEnv, schedulerEnv, engineEnv, kernelEnv])('the environment of 
     expect(exposedListeners(spec as typeof engineEnv, wide)).toEqual([`${first?.name}=:7000`]);
   });
 
-  it('is listed whole in help and in the table for the docs', () => {
+  it('is listed completely in the help and in the docs table', () => {
     for (const { name } of all) {
       expect(envHelp(spec as typeof engineEnv)).toContain(name);
       expect(envTable(spec as typeof engineEnv)).toContain(`\`${name}`);
     }
   });
 
-  it('production refuses plaintext and unchecked certificates', () => {
+  it('production rejects plaintext and unverified certificates', () => {
     const source = {
       REDIS_URL: 'redis://r:6379',
       NATS_URL: 'nats://n:4222',
@@ -174,7 +177,7 @@ describe.each([apiEnv, schedulerEnv, engineEnv, kernelEnv])('the environment of 
       REDIS_TLS_INSECURE: 'yes',
     };
 
-    const problems = problemsOf(() => readEnv(spec as typeof engineEnv, source, prod));
+    const problems = readProblems(() => readEnv(spec as typeof engineEnv, source, prod));
 
     expect(problems).toEqual(
       expect.arrayContaining(['REDIS_URL', 'NATS_URL', 'NATS_TLS_INSECURE', 'REDIS_TLS_INSECURE']),
@@ -188,7 +191,8 @@ describe('production', () => {
     ...secure, SVC_API_KEY: strongKey, GATEWAY_HTTP_TLS_CERT: 'c', GATEWAY_HTTP_TLS_KEY: 'k', GRPC_TLS_CERT: 'c', GRPC_TLS_KEY: 'k',
     SAFETY_POLICY_PUBLIC_KEY: 'p',
   }; // prettier-ignore
-  const gatewayProblems = (more: NodeJS.ProcessEnv) => problemsOf(() => readEnv(apiEnv, { ...gateway, ...more }, prod));
+  const gatewayProblems = (more: NodeJS.ProcessEnv) =>
+    readProblems(() => readEnv(apiEnv, { ...gateway, ...more }, prod));
 
   it.each<[string, NodeJS.ProcessEnv, string[]]>([
     ['no credentials', {}, ['nats_anonymous', 'redis_anonymous']],
@@ -221,7 +225,7 @@ describe('production', () => {
     expect(envFindings(kernelEnv, values).map(({ finding }) => finding)).toEqual(['redis_anonymous']);
   });
 
-  it('accepts a gateway with all of it', () => {
+  it('accepts a gateway with every required setting', () => {
     expect(gatewayProblems({})).toEqual([]);
   });
 
@@ -239,9 +243,9 @@ describe('production', () => {
     ['SAFETY_KERNEL_INSECURE', { SAFETY_KERNEL_INSECURE: 'true' }],
     ['SAFETY_POLICY_PUBLIC_KEY', { SAFETY_POLICY_PUBLIC_KEY: '' }],
     ['REDIS_PASSWORD', { REDIS_PASSWORD: 'short' }],
-  ])('gateway: %s is refused with %j', (name, more) => expect(gatewayProblems(more)).toEqual([name]));
+  ])('gateway: %s is rejected with %j', (name, more) => expect(gatewayProblems(more)).toEqual([name]));
 
-  it('accepts what was made explicit', () => {
+  it('accepts risks that are set explicitly', () => {
     const more = {
       NATS_URL: 'nats://n', SVC_NATS_ALLOW_PLAINTEXT: '1', SVC_GRPC_REFLECTION: '1', SVC_GRPC_REFLECTION_FORCE: '1',
       GATEWAY_METRICS_ADDR: '0.0.0.0:1', GATEWAY_METRICS_PUBLIC: '1', REDIS_PASSWORD: 'short', SVC_SKIP_SECRET_VALIDATION: '1',
@@ -250,9 +254,9 @@ describe('production', () => {
     expect(gatewayProblems(more)).toEqual([]);
   });
 
-  it('kernel: needs a certificate, and an authority for those of its clients unless it is declared open', () => {
+  it('kernel: requires a certificate, and a client CA unless it is declared open', () => {
     const source = { ...secure, SAFETY_POLICY_PUBLIC_KEY: 'p' };
-    const problems = (more: NodeJS.ProcessEnv) => problemsOf(() => readEnv(kernelEnv, { ...source, ...more }, prod));
+    const problems = (more: NodeJS.ProcessEnv) => readProblems(() => readEnv(kernelEnv, { ...source, ...more }, prod));
     const certificate = { SAFETY_KERNEL_TLS_CERT: 'c', SAFETY_KERNEL_TLS_KEY: 'k' };
 
     expect(problems({})).toEqual(['SAFETY_KERNEL_TLS_CERT', 'SAFETY_KERNEL_TLS_CA']);
@@ -268,16 +272,16 @@ describe('development', () => {
     ['SVC_JWT_HMAC_SECRET', { SVC_JWT_REQUIRED: 'true' }],
     ['GATEWAY_HTTP_TLS_KEY', { GATEWAY_HTTP_TLS_CERT: 'c' }],
     ['NATS_TLS_CERT', { NATS_TLS_KEY: 'k' }],
-  ])('a half-made setting stops the start: %s', (name, source) =>
-    expect(problemsOf(() => readEnv(apiEnv, source, dev))).toEqual([name]),
+  ])('an incomplete setting prevents startup: %s', (name, source) =>
+    expect(readProblems(() => readEnv(apiEnv, source, dev))).toEqual([name]),
   );
 });
 
 describe('data URLs', () => {
   const base = 'https://gateway.example.com';
-  const problems = (source: NodeJS.ProcessEnv) => problemsOf(() => readEnv(schedulerEnv, source, dev));
+  const problems = (source: NodeJS.ProcessEnv) => readProblems(() => readEnv(schedulerEnv, source, dev));
 
-  it('take a key or its file, with or without the address of the gateway', () => {
+  it('accept a key or its file, with or without the gateway address', () => {
     for (const key of [{ SVC_DATA_URL_KEY: strongKey }, { SVC_DATA_URL_KEY_PATH: 'k' }]) {
       expect([problems(key), problems({ ...key, SVC_DATA_URL_BASE: base })]).toEqual([[], []]);
     }
@@ -289,11 +293,11 @@ describe('data URLs', () => {
     ['SVC_DATA_URL_KEY_PATH', { SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_KEY_PATH: 'k' }],
     ['SVC_DATA_URL_BASE', { SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_BASE: 'ftp://gateway' }],
     ['SVC_DATA_URL_BASE', { SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_BASE: `${base}?a=1` }],
-  ])('a start is refused: %s', (name, source) => expect(problems(source)).toEqual([name]));
+  ])('startup is rejected: %s', (name, source) => expect(problems(source)).toEqual([name]));
 
-  it('production: https only, and a key that cannot be guessed', () => {
+  it('production: requires https and a strong key', () => {
     const read = (source: NodeJS.ProcessEnv) =>
-      problemsOf(() =>
+      readProblems(() =>
         readEnv(
           schedulerEnv,
           { REDIS_URL: 'rediss://r', NATS_URL: 'tls://n', SAFETY_POLICY_PUBLIC_KEY: 'p', ...source },
@@ -310,7 +314,7 @@ describe('data URLs', () => {
 describe('SVC_TRUSTED_PROXIES', () => {
   const read = (ranges: string) => readEnv(apiEnv, { SVC_TRUSTED_PROXIES: ranges }, dev);
 
-  it('takes addresses and exact ranges', () => {
+  it('accepts addresses and exact ranges', () => {
     const ranges = ['10.1.2.3', '10.1.2.0/24', '2001:db8::/32', '::1', 'fd00::7'];
 
     expect(read(ranges.join(', ')).values.trustedProxies).toEqual(ranges);
@@ -318,8 +322,8 @@ describe('SVC_TRUSTED_PROXIES', () => {
 
   it.each([
     '0.0.0.0/0', '::/0', '10.1.2.3/24', '10.0.0.0/33', '2001:db8::1/32', '::ffff:0:0/96', 'loopback', 'proxy.example', '10.0.0.0/255.0.0.0', '*', '10.0.0.0/', 'true',
-  ])('%s stops the start, in development too', (range) => {
-    expect(problemsOf(() => read(`10.1.2.3,${range}`))).toEqual(['SVC_TRUSTED_PROXIES']);
+  ])('%s prevents startup, in development too', (range) => {
+    expect(readProblems(() => read(`10.1.2.3,${range}`))).toEqual(['SVC_TRUSTED_PROXIES']);
   }); // prettier-ignore
 });
 
@@ -331,5 +335,5 @@ describe('weaknessOf', () => {
     ['MyPassword-9zQx7', 'no common word in it'],
   ])('%s: %s', (secret, why) => expect(weaknessOf(secret, 12)).toBe(why));
 
-  it('has nothing against a random one', () => expect(weaknessOf(strongKey, 32)).toBeUndefined());
+  it('accepts a random secret', () => expect(weaknessOf(strongKey, 32)).toBeUndefined());
 });

@@ -13,13 +13,13 @@ describe('the tables of variables', () => {
   const entries = declaredEntries(__dirname);
   const isRead = ({ usedIn }: (typeof entries)[number]) => usedIn.some((file) => !file.startsWith(`${__dirname}/`));
 
-  it('declare no variable that no service reads', () => {
+  it('every declared variable is read by a service', () => {
     const unread = entries.filter((entry) => !isRead(entry)).map(({ name }) => name);
 
     expect(unread.sort()).toEqual([...startChecks].sort());
   });
 
-  it('are found, each variable of every service', () => {
+  it('the search covers every variable of every service', () => {
     expect(entries.map(({ name }) => name)).toEqual(expect.arrayContaining(['REDIS_URL', 'SAFETY_KERNEL_ADDR']));
     expect(entries.length).toBeGreaterThan(150);
   });

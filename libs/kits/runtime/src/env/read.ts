@@ -81,14 +81,14 @@ export function readEnv<T extends Variables>(
       continue;
     }
     const found = find(variable, source);
-    if (found) secrets.push(...secretsOf(found));
+    if (found) secrets.push(...getSecrets(found));
     const parsed = found && parseValue(found.variable, found.text);
     if (found && parsed === undefined) warnings.push(unreadable(found));
     if (!found && production && variable.requiredInProduction) missing.push(unset(variable));
 
     const fallback = (production ? variable.productionDefault : undefined) ?? variable.default;
     const value =
-      scaled(found, parsed) ?? (fallback === undefined ? emptyOf(variable) : parseValue(variable, fallback));
+      scaled(found, parsed) ?? (fallback === undefined ? emptyValue(variable) : parseValue(variable, fallback));
     values[key] = value;
     const isSet = found !== undefined && parsed !== undefined;
     effective.push({
@@ -123,7 +123,7 @@ function find(variable: Variable, source: NodeJS.ProcessEnv): Found | undefined 
 const scaled = (found: Found | undefined, parsed: unknown) =>
   found?.toMs && typeof parsed === 'number' ? parsed * found.toMs : parsed;
 
-const emptyOf = ({ type }: Variable) => (type === 'list' ? Object.freeze([]) : undefined);
+const emptyValue = ({ type }: Variable) => (type === 'list' ? Object.freeze([]) : undefined);
 
 function familyIn(name: string, source: NodeJS.ProcessEnv): Record<string, string> {
   const prefix = name.slice(0, name.indexOf('<'));
@@ -131,7 +131,7 @@ function familyIn(name: string, source: NodeJS.ProcessEnv): Record<string, strin
   return Object.fromEntries(members.map(([key, text]) => [key.slice(prefix.length), text ?? '']));
 }
 
-function secretsOf({ variable, text }: Found): string[] {
+function getSecrets({ variable, text }: Found): string[] {
   const password = variable.type === 'url' && URL.canParse(text) ? new URL(text).password : '';
   return [...(variable.secret ? [text] : []), ...(password ? [password, decoded(password)] : [])];
 }

@@ -7,7 +7,7 @@ import { schedulerEnv } from './scheduler';
 import { unavailableControls } from './unavailable-controls';
 
 const services = [apiEnv, engineEnv, kernelEnv, schedulerEnv];
-const problemsOf = (source: NodeJS.ProcessEnv) => {
+const readProblems = (source: NodeJS.ProcessEnv) => {
   try {
     readEnv(schedulerEnv, source, { production: false });
   } catch (error) {
@@ -18,30 +18,30 @@ const problemsOf = (source: NodeJS.ProcessEnv) => {
 };
 
 describe('security controls that are not available', () => {
-  it.each(unavailableControls.map(({ name }) => name))('%s stops the start', (name) => {
-    expect(problemsOf({ [name]: 'enforce' })).toEqual([name]);
+  it.each(unavailableControls.map(({ name }) => name))('%s prevents startup', (name) => {
+    expect(readProblems({ [name]: 'enforce' })).toEqual([name]);
   });
 
-  it.each(['warn', 'enforce', 'true', 'ON', ' Enforce '])('WORKER_ATTESTATION=%s stops the start', (mode) => {
-    expect(problemsOf({ WORKER_ATTESTATION: mode })).toEqual(['WORKER_ATTESTATION']);
+  it.each(['warn', 'enforce', 'true', 'ON', ' Enforce '])('WORKER_ATTESTATION=%s prevents startup', (mode) => {
+    expect(readProblems({ WORKER_ATTESTATION: mode })).toEqual(['WORKER_ATTESTATION']);
   });
 
-  it('do not stop the start with a value that asks for no protection', () => {
+  it('do not prevent startup with a value that requests no protection', () => {
     const empty = unavailableControls.map(({ name }) => [name, '']);
     const inactive = unavailableControls.map(({ name, inactive: [value = ''] }) => [name, value.toUpperCase()]);
 
-    expect(problemsOf(Object.fromEntries(empty))).toEqual([]);
-    expect(problemsOf(Object.fromEntries(inactive))).toEqual([]);
+    expect(readProblems(Object.fromEntries(empty))).toEqual([]);
+    expect(readProblems(Object.fromEntries(inactive))).toEqual([]);
   });
 
-  it('show no value, as some are secrets', () => {
+  it('are reported without their value, which may be a secret', () => {
     const read = () => readEnv(schedulerEnv, { SVC_AUDIT_HMAC_KEY: 'hunter2hunter2' }, { production: false });
 
     expect(read).toThrow(/SVC_AUDIT_HMAC_KEY is set: expected no value/);
     expect(read).not.toThrow(/hunter2/);
   });
 
-  it('are no declared variables: the change that implements one removes its row', () => {
+  it('are not declared as variables: the change that implements one removes its row', () => {
     const declared = services.flatMap(({ variables }) => Object.values<{ name: string }>(variables));
 
     const names = new Set(declared.map(({ name }) => name));

@@ -35,7 +35,7 @@ describe('a log line', () => {
     ]);
   });
 
-  it('json: one object with time, level, msg and component, which no field overwrites', () => {
+  it('json: one object with time, level, msg and component, which fields cannot overwrite', () => {
     const { log, json } = logTo();
 
     log.warn('slow', { level: 'forged', duration_ms: 7 });
@@ -45,7 +45,7 @@ describe('a log line', () => {
     ]);
   });
 
-  it('is written from its level up only', () => {
+  it('is written only at or above the configured level', () => {
     const { log, json } = logTo({ level: 'warn' });
 
     log.debug('a');
@@ -56,7 +56,7 @@ describe('a log line', () => {
     expect(json().map(({ msg }) => msg)).toEqual(['c', 'd']);
   });
 
-  it.each(['text', 'json'] as const)('%s: nothing from outside begins a line of its own', (format) => {
+  it.each(['text', 'json'] as const)('%s: external text cannot start a new line', (format) => {
     const { log, lines } = logTo({ format });
     const forged = 'x\n[GATEWAY] ERROR forged\r\u2028\u001b[2K\u0085';
 
@@ -87,7 +87,7 @@ describe('a log line', () => {
     });
   });
 
-  it('survives fields that loop, are huge, or are not data', () => {
+  it('handles fields that are cyclic, huge, or not plain data', () => {
     const { log, json } = logTo();
     const loop: Record<string, unknown> = {};
     loop.self = loop;
@@ -107,7 +107,7 @@ describe('a log line', () => {
   });
 });
 
-describe('a secret stays out', () => {
+describe('a secret is masked', () => {
   const secrets: [string, Record<string, unknown>][] = [
     ['under a secret key', { password: 'hunter2' }],
     ['under a secret key, deep', { request: { headers: { 'X-Api-Key': 'hunter2', Authorization: 'hunter2' } } }],
@@ -122,7 +122,7 @@ describe('a secret stays out', () => {
 
   const prefixes = ['AKIA', 'ASIA', 'AROA', 'AIDA', 'AGPA', 'ANPA', 'ANVA', 'ABIA', 'ACCA'];
 
-  it.each(prefixes)('as an access key of a cloud that begins with %s, by the same form as a scan finds', (prefix) => {
+  it.each(prefixes)('as a cloud access key that begins with %s, with the pattern that scans use', (prefix) => {
     const key = `${prefix}IOSFODNN7REALKEY`;
     const { log, json } = logTo();
 

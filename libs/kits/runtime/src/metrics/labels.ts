@@ -11,13 +11,13 @@ export interface BoundedLabel {
 
 /** The label `topic`: registered topics by name, all others as `other`. */
 export function topicLabel(topics: Iterable<string> = []): BoundedLabel {
-  let known = firstOf(topics);
+  let known = takeFirst(topics);
   return {
     know: (values) => {
-      known = firstOf(values);
+      known = takeFirst(values);
     },
     of: (value) => (known.has(value) ? value : otherLabel),
   };
 }
 
-const firstOf = (values: Iterable<string>) => new Set([...new Set(values)].slice(0, maxValues));
+const takeFirst = (values: Iterable<string>) => new Set([...new Set(values)].slice(0, maxValues));

@@ -21,56 +21,56 @@ const sample = metrics({
   wait: { name: 'svc_wait_seconds', type: 'histogram', labels: ['queue'], buckets: [1, 2], help: 'Wait.' },
 });
 
-async function seriesOf(opened: { text(): Promise<string> }, name: string) {
+async function getSeries(opened: { text(): Promise<string> }, name: string) {
   const lines = (await opened.text()).split('\n');
   return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
 }
 
 describe('openMetrics', () => {
-  it('counts with labels, under the pod', async () => {
+  it('counts with labels, including the pod', async () => {
     const opened = openMetrics(sample, { pod: 'p1' });
 
     opened.metrics.plain.inc();
     opened.metrics.plain.inc(2);
     opened.metrics.open.inc({ topic: 'job.a' }, 4);
 
-    expect(await seriesOf(opened, 'svc_plain_total')).toEqual(['{pod="p1"} 3']);
-    expect(await seriesOf(opened, 'svc_open_total')).toEqual(['{topic="job.a",pod="p1"} 4']);
+    expect(await getSeries(opened, 'svc_plain_total')).toEqual(['{pod="p1"} 3']);
+    expect(await getSeries(opened, 'svc_open_total')).toEqual(['{topic="job.a",pod="p1"} 4']);
   });
 
-  it('has series of closed labels at zero from the start, others not', async () => {
+  it('series with enumerated labels start at zero, others are absent', async () => {
     const opened = openMetrics(sample, { pod: 'p' });
 
-    expect(await seriesOf(opened, 'svc_closed_total')).toEqual([
+    expect(await getSeries(opened, 'svc_closed_total')).toEqual([
       '{outcome="ok",pod="p"} 0',
       '{outcome="error",pod="p"} 0',
     ]);
-    expect(await seriesOf(opened, 'svc_open_total')).toEqual([]);
+    expect(await getSeries(opened, 'svc_open_total')).toEqual([]);
   });
 
-  it('replaces a gauge so that what is gone is not shown', async () => {
+  it('replacing a gauge removes its previous series', async () => {
     const opened = openMetrics(sample, { pod: 'p' });
     opened.metrics.depth.set({ queue: 'old' }, 3);
     opened.metrics.depth.inc({ queue: 'old' });
 
     opened.metrics.depth.replace([{ labels: { queue: 'new' }, value: 5 }]);
 
-    expect(await seriesOf(opened, 'svc_depth')).toEqual(['{queue="new",pod="p"} 5']);
+    expect(await getSeries(opened, 'svc_depth')).toEqual(['{queue="new",pod="p"} 5']);
   });
 
-  it('keeps the buckets it declares', async () => {
+  it('uses the declared buckets', async () => {
     const opened = openMetrics(sample, { pod: 'p' });
 
     opened.metrics.wait.observe({ queue: 'q' }, 1.5);
 
-    expect((await seriesOf(opened, 'svc_wait_seconds_bucket')).map((line) => line.split(' ')[1])).toEqual([
+    expect((await getSeries(opened, 'svc_wait_seconds_bucket')).map((line) => line.split(' ')[1])).toEqual([
       '0',
       '1',
       '1',
     ]);
   });
 
-  it('reads gauges for a scrape; one that fails is counted and stops nothing', async () => {
+  it('reads gauges on a scrape; a failing one is counted and does not fail the scrape', async () => {
     const opened = openMetrics(sample, { pod: 'p' });
     opened.onScrape(() => Promise.reject(new Error('store is down')));
     opened.onScrape(() => opened.metrics.depth.set({ queue: 'q' }, 9));
@@ -83,7 +83,7 @@ describe('openMetrics', () => {
 });
 
 describe('topicLabel', () => {
-  it('names known topics and no others', () => {
+  it('labels known topics by name and others as one', () => {
     const topic = topicLabel(['job.a']);
     expect([topic.of('job.a'), topic.of('job.b')]).toEqual(['job.a', 'other']);
 
@@ -92,7 +92,7 @@ describe('topicLabel', () => {
     expect([topic.of('job.a'), topic.of('job.b')]).toEqual(['other', 'job.b']);
   });
 
-  it('stays bounded however many there are', () => {
+  it('bounds the number of labels', () => {
     const names = Array.from({ length: 2_000 }, (_, i) => `job.${i}`);
 
     expect(new Set(names.map(topicLabel(names).of)).size).toBe(501);
@@ -102,7 +102,7 @@ describe('topicLabel', () => {
 describe('the tables', () => {
   const all = Object.values(tables).flatMap((table) => Object.values<(typeof sample)['wait']>(table as never));
 
-  it('name each metric once, in the form Prometheus asks for', () => {
+  it('have unique names that follow the Prometheus conventions', () => {
     expect(all.map(({ name }) => name)).toHaveLength(new Set(all.map(({ name }) => name)).size);
     for (const { name, type } of all) {
       expect(name).toMatch(/^svc_[a-z_]+$/);
@@ -110,7 +110,7 @@ describe('the tables', () => {
     }
   });
 
-  it('open together', async () => {
+  it('can be registered together', async () => {
     const { text } = openMetrics(
       { ...schedulerMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics, ...gatewayMetrics },
       { pod: 'p' },
@@ -119,7 +119,7 @@ describe('the tables', () => {
     expect(await text()).toContain('svc_scheduler_circuit_state{breaker="input",pod="p"} 0');
   });
 
-  it('make a Markdown row a metric', () => {
+  it('render one Markdown row per metric', () => {
     expect(metricsTable(sample).split('\n')[4]).toBe('| `svc_open_total` | counter | topic | Open. |');
   });
 });

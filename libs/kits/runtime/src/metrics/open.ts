@@ -42,7 +42,7 @@ export function openMetrics<T extends Metrics>(table: T, { pod }: { pod: string 
 }
 
 function register<T extends Metrics>(table: T, registry: client.Registry): Handles<T> {
-  const handles = Object.entries(table).map(([key, metric]) => [key, handleOf(metric, registry)]);
+  const handles = Object.entries(table).map(([key, metric]) => [key, createHandle(metric, registry)]);
   return Object.fromEntries(handles) as Handles<T>; // each handle was made from the metric of its key
 }
 
@@ -55,7 +55,7 @@ function split(args: Args): { labels: Labels; amount: number | undefined } {
   return typeof first === 'object' ? { labels: first, amount: second } : { labels: {}, amount: first };
 }
 
-function handleOf(metric: Metric, registry: client.Registry) {
+function createHandle(metric: Metric, registry: client.Registry) {
   const config = {
     name: metric.name,
     help: metric.help,

@@ -44,7 +44,7 @@ async function stopWith(signal: NodeJS.Signals, env: NodeJS.ProcessEnv) {
 }
 
 describe('a service', () => {
-  it('starts, is ready, and on SIGTERM runs its stop steps last first, not ready any more, and exits 0', async () => {
+  it('starts and becomes ready; on SIGTERM it becomes unready, runs its stop steps in reverse order and exits 0', async () => {
     const service = run({ KEY: 'hunter2-key' });
     await service.logged('"started"');
     expect((await fetch(`${service.url()}/readyz`)).status).toBe(200);
@@ -123,8 +123,8 @@ describe('a service', () => {
   });
 });
 
-describe('a start that fails', () => {
-  it('for an expected reason: prints what failed, where and how to fix it, without a stack', async () => {
+describe('a failed start', () => {
+  it('for an expected reason: prints the failure, its location and the fix, without a stack', async () => {
     const { code, err } = await run({ MODE: 'port-taken' }).ended;
 
     expect(code).toBe(1);
@@ -147,7 +147,7 @@ describe('a start that fails', () => {
     expect(out).toMatch(/"error":"TypeError: start broke","stack":"at /);
   });
 
-  it('for the environment: lists every problem, starts nothing', async () => {
+  it('for the environment: lists every problem and starts nothing', async () => {
     const { code, err, out } = await run({
       MODE: 'forbidden',
       SVC_PRODUCTION: 'true',
@@ -160,7 +160,7 @@ describe('a start that fails', () => {
     expect(err).not.toContain('    at ');
   });
 
-  it('for a security control that this version does not have', async () => {
+  it('for a security control that this version does not implement', async () => {
     const { code, err, out } = await run({ WORKER_ATTESTATION: 'enforce' }).ended;
 
     expect([code, out]).toEqual([1, '']);
@@ -190,13 +190,13 @@ describe('arguments', () => {
     );
   });
 
-  it('--version names version, commit and protocol', async () => {
+  it('--version prints version, commit and protocol', async () => {
     const { out } = await run({ SVC_BUILD_VERSION: '3.2.1', SVC_BUILD_COMMIT: 'abc' }, ['--version']).ended;
 
     expect(out).toBe('sample 3.2.1 (commit abc, protocol 1)\n');
   });
 
-  it('--check-env prints what takes effect, no secret, and starts nothing', async () => {
+  it('--check-env prints the effective settings without secrets, and starts nothing', async () => {
     const { code, out } = await run({ KEY: 'hunter2', SVC_LOG_LEVEL: 'debug' }, ['--check-env']).ended;
 
     expect(code).toBe(0);
@@ -205,7 +205,7 @@ describe('arguments', () => {
     expect(out).not.toMatch(/hunter2|listening/);
   });
 
-  it('--check-env exits 1 when the environment would stop the start', async () => {
+  it('--check-env exits 1 when the environment prevents startup', async () => {
     expect((await run({ MODE: 'forbidden' }, ['--check-env']).ended).code).toBe(1);
   });
 
