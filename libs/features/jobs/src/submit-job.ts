@@ -111,9 +111,9 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     config,
     failMode: deps.settings.policyFailMode,
   });
-  // The scheduler asks again about permitted jobs, and reports those decisions to shadow policies.
+  // The scheduler evaluates permitted jobs again, and reports those decisions to shadow policies.
   const final = answer.kind === 'decided' && isFinalDecision(answer.decision.decision) ? answer : undefined;
-  // No record is kept of a throttled job: what counts decisions is updated before the refusal below.
+  // A throttled job has no record, so its decision is counted before the refusal below.
   if (final?.decision.decision === 'THROTTLE') {
     deps.shadows.decided(final);
     await store.velocity.countThrottled(asked.tenant, final.decision.rule_id, clock.nowMs());
@@ -233,7 +233,7 @@ function recordFields(
 /**
  * Absolute, unix ms; 0 = none. A cap applies only when config sets one.
  *
- * @param byDefault whether a job that asks for none gets the default of config (SVC_DEFAULT_DEADLINE)
+ * @param byDefault whether a job without a deadline gets the default of config (SVC_DEFAULT_DEADLINE)
  */
 export function deadline(
   askedMs: number,

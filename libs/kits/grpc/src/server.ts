@@ -25,7 +25,7 @@ export interface ConnectionSettings {
 }
 
 export interface GrpcServerSettings {
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   address: Address;
   /** Absent: plaintext. With a `ca`, clients must present a certificate. */
   tls?: { files: TlsFiles; minVersion: TlsVersion };

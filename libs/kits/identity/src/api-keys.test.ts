@@ -116,9 +116,9 @@ describe('configured API keys', () => {
   it.each([
     ['short1', /at least 32 characters/],
     ['a'.repeat(40), /at least two kinds of characters/],
-    ['ab1'.repeat(12), /characters that repeat less/],
-    [`changeme-${strong}`, /no common word in it/],
-    [`abcdef-${strong}`, /no common word in it/],
+    ['ab1'.repeat(12), /fewer repeated characters/],
+    [`changeme-${strong}`, /no common words/],
+    [`abcdef-${strong}`, /no common words/],
   ])('production rejects the weak key %s', (keys, message) => {
     expect(() => open({ production: true, keys })).toThrow(message);
     expect(() => open({ production: true, keys, skipSecretValidation: true })).not.toThrow();

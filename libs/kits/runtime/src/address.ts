@@ -6,7 +6,7 @@ export interface Address {
   port: number;
 }
 
-/** What an address looks like, for messages to operators. */
+/** Description of the address format, for messages to operators. */
 export const addressForm = 'host:port or :port, for example 127.0.0.1:8081, [::1]:8081 or :8081';
 
 /** Reads `host:port`, `[v6]:port` or `:port`; undefined when the text is none of them. */

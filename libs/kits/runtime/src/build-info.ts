@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What runs here; in `/api/v1/status`, the gRPC handshake, `--version` and `svc_build_info`. */
+/** Version of the running process, as shown in `/api/v1/status`, the gRPC handshake, `--version` and `svc_build_info`. */
 export interface BuildInfo {
   version: string;
   /** Git commit, `unknown` when the build did not say. */
@@ -15,8 +15,8 @@ export interface BuildInfo {
 const protocol = 1;
 
 /**
- * Reads what the build left in SVC_BUILD_VERSION, SVC_BUILD_COMMIT and SVC_BUILD_DATE; a checkout takes the version of
- * the nearest `package.json` that names one, from `from` upwards.
+ * Reads SVC_BUILD_VERSION, SVC_BUILD_COMMIT and SVC_BUILD_DATE, which a build sets. A checkout has the version of the nearest
+ * `package.json` that contains one, from `from` upwards.
  */
 export function readBuildInfo(source: NodeJS.ProcessEnv, from: string): BuildInfo {
   return {

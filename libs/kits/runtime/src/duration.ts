@@ -1,7 +1,7 @@
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const form = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 
-/** What a duration looks like, for messages to operators. */
+/** Description of the duration format, for messages to operators. */
 export const durationForm = 'a duration such as 500ms, 30s, 10m, 24h or 7d';
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** Where identifiers come from, so that tests can say which ones. */
+/** Source of identifiers, passed in so that tests can fix them. */
 export interface Ids {
   /** A random UUID, version 4. */
   uuid(): string;

@@ -4,7 +4,7 @@ import { formatAddress, metricsBinding, type Address } from './address';
 import type { Health, ProbeAnswer } from './health';
 
 export interface ProbeServerOptions {
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   addr: Address;
   health: Health;
   metrics: { contentType: string; text(): Promise<string> };

@@ -170,13 +170,13 @@ const gateTerms = (run: RunState, rule: OpenGate['rule'], step: StepDefinition |
 /** The fields of the accepting write that depend on the decision. */
 interface Creation extends Pick<Acceptance, 'next' | 'decision'> {
   safety?: JobRecord['safety'];
-  /** The decision to report to shadow policies, since policy is not asked about this job again. */
+  /** The decision to report to shadow policies: this job is not evaluated again. */
   live?: LiveDecision;
 }
 
 /**
- * Asks policy about a job that needs an approval in any case, and denies or holds it. The scheduler does not ask about held
- * jobs, so this is the only time. @throws safety_unavailable
+ * Evaluates policy for a job that requires an approval in any case, and denies or holds it. The scheduler does not evaluate
+ * held jobs, so this is the only evaluation. @throws safety_unavailable
  */
 async function requireApproval(
   deps: RunDeps,

@@ -331,8 +331,8 @@ describe('weaknessOf', () => {
   it.each([
     ['short', 'at least 12 characters'],
     ['abcdefghijkl', 'at least two kinds of characters'],
-    ['ababab1ababab1', 'characters that repeat less'],
-    ['MyPassword-9zQx7', 'no common word in it'],
+    ['ababab1ababab1', 'fewer repeated characters'],
+    ['MyPassword-9zQx7', 'no common words'],
   ])('%s: %s', (secret, why) => expect(weaknessOf(secret, 12)).toBe(why));
 
   it('accepts a random secret', () => expect(weaknessOf(strongKey, 32)).toBeUndefined());

@@ -5,7 +5,7 @@ export const readinessVariables = variables({
   workerReadinessRequired: {
     name: 'WORKER_READINESS_REQUIRED',
     type: 'bool',
-    shownDefault: 'what config says, else false',
+    shownDefault: 'from config, else false',
     doc: 'Dispatches jobs only to workers that announced readiness.',
   },
 });

@@ -11,8 +11,8 @@ const minEntropyBits = 3;
 export function weaknessOf(secret: string, minLength: number): string | undefined {
   if (secret.length < minLength) return `at least ${minLength} characters`;
   if (classes.filter((kind) => kind.test(secret)).length < 2) return 'at least two kinds of characters';
-  if (entropyBits(secret) < minEntropyBits) return 'characters that repeat less';
-  return commonParts.some((part) => secret.toLowerCase().includes(part)) ? 'no common word in it' : undefined;
+  if (entropyBits(secret) < minEntropyBits) return 'fewer repeated characters';
+  return commonParts.some((part) => secret.toLowerCase().includes(part)) ? 'no common words' : undefined;
 }
 
 function entropyBits(text: string): number {

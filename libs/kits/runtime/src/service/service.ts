@@ -66,7 +66,7 @@ export async function runService<T extends Variables>(
 
   const reading = readOrExplain(service.env);
   if (!reading) return exitWhenWritten(1);
-  if (asked['check-env']) return print(`${service.name}: the environment is complete\n${envReport(reading)}`);
+  if (asked['check-env']) return print(`${service.name}: the environment is valid\n${envReport(reading)}`);
   await start(service, reading, build);
 }
 
@@ -151,7 +151,7 @@ function readOrExplain<T extends Variables>(spec: EnvSpec<T>): Reading<EnvOf<T>>
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
     process.stderr.write(
-      `${error.message}\nNothing was started. --check-env shows what is read, --help what may be set.\n`,
+      `${error.message}\nThe service did not start. --check-env prints the effective values, --help lists all variables.\n`,
     );
     return undefined;
   }
