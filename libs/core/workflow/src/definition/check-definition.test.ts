@@ -157,8 +157,8 @@ describe('all faults are reported at once', () => {
       'steps.weigh.depends_on[2]', 'steps.tally.type', 'steps.tally.input.x', 'steps.gate.for_each',
       'steps.gate.depends_on[0]',
     ]); // prettier-ignore
-    expect(faults).toContain('nmae: is not a field here: remove it (did you mean name?)');
-    expect(faults).toContain('steps.weigh.depends_on[2]: names "tlaly", which is no step (did you mean tally?)');
+    expect(faults).toContain('nmae: is not a known field: remove it (did you mean name?)');
+    expect(faults).toContain('steps.weigh.depends_on[2]: names "tlaly", which is not a step (did you mean tally?)');
     expect(faults).toContain('steps.gate.depends_on[0]: is the step itself: remove it');
   });
 
@@ -178,7 +178,7 @@ describe('size', () => {
     ['nothing', null, 'a workflow must be an object'],
     ['too long', workflow({ a: { ...job, input: { x: 'é'.repeat(600_000) } } }), 'bytes long: at most 1048576'],
     ['too deep', workflow({ a: { ...job, input: { x: JSON.parse('['.repeat(9_000) + ']'.repeat(9_000)) as unknown } } }), 'deeper than 64'], // prettier-ignore
-    ['no steps', workflow({}), 'steps: must hold at least one step'],
+    ['no steps', workflow({}), 'steps: must contain at least one step'],
     ['steps as a list', workflow([]), 'steps: must be an object, not a list'],
   ])('%s', (_, raw, message) => {
     expect(getFaults(raw).join()).toContain(message);

@@ -22,8 +22,8 @@ export type CheckedDefinition =
   { kind: 'ok'; definition: WorkflowDefinition } | { kind: 'bad'; faults: DefinitionFault[] };
 
 /**
- * Reads a definition and checks all of it: all faults are in the result, each with its path and a remedy.
- * `id` and `org_id` must have been filled in; what the server sets is left out of the result.
+ * Reads and checks a definition. The result has every fault, each with its path and a remedy.
+ * `id` and `org_id` must be set; other fields set by the server are omitted from the result.
  * See docs/reference/workflows.md#definitions.
  */
 export function checkDefinition(raw: unknown, deps: DefinitionDeps = {}): CheckedDefinition {
@@ -67,7 +67,7 @@ function checkExpressions(definition: WorkflowDefinition, structure: StructureIn
 function checkParameters({ parameters = [] }: WorkflowDefinition, faults: Faults): void {
   const seen = new Set<string>();
   parameters.forEach(({ name }, index) => {
-    if (seen.has(name)) faults.add(['parameters', index, 'name'], `${name} is there already: give it another name`);
+    if (seen.has(name)) faults.add(['parameters', index, 'name'], `${name} is a duplicate: choose another name`);
     seen.add(name);
   });
 }

@@ -18,7 +18,7 @@ interface Step {
   faults: Faults;
 }
 
-/** Fields that a kind needs, takes or cannot use. See docs/reference/workflows.md#definitions. */
+/** Checks required, optional and unusable fields of a kind. See docs/reference/workflows.md#definitions. */
 export function checkKind(read: Omit<Step, 'input'>): void {
   const { step, raw, path, faults } = read;
   if (!isAbsent(raw['type']) && step.type === undefined) return;
@@ -34,7 +34,7 @@ export function checkKind(read: Omit<Step, 'input'>): void {
 
 const ofKind: Partial<Record<StepType, (step: Step) => void>> = {
   approval: checkGate,
-  condition: (one) => needsCondition(one, 'whose truth is the output'),
+  condition: (one) => needsCondition(one, 'whose truth value is the output'),
   switch: checkSwitch,
   delay: checkDelay,
   storage: checkStorage,
@@ -74,7 +74,7 @@ function checkTopic({ step, raw, path, workflowId, faults }: Step, type: StepTyp
   const byDefault = type === 'worker' || type === 'input' || (type === 'loop' && bodyKey(step) === undefined);
   if (!byDefault || !isAbsent(raw['topic'])) return;
   if (!isTopic(`job.workflow.${workflowId}`)) {
-    faults.add([...path, 'topic'], 'is needed, as the workflow’s id cannot be part of a topic');
+    faults.add([...path, 'topic'], 'is required, as the workflow’s id cannot be part of a topic');
   }
 }
 
@@ -82,8 +82,8 @@ function checkGate({ step: { gate = {} }, path, faults }: Step): void {
   const fault = (field: string, message: string) => faults.add([...path, 'gate', field], message);
   const { expires_sec: expires, remind_sec: remind, escalate_to: to, escalate_after_sec: escalateAfter } = gate;
   if (gate.on_expiry !== undefined && expires === undefined) fault('on_expiry', 'needs expires_sec');
-  if (gate.on_expiry === 'escalate' && to === undefined) fault('escalate_to', 'is needed when on_expiry is escalate');
-  if (escalateAfter !== undefined && to === undefined) fault('escalate_to', 'is needed with escalate_after_sec');
+  if (gate.on_expiry === 'escalate' && to === undefined) fault('escalate_to', 'is required when on_expiry is escalate');
+  if (escalateAfter !== undefined && to === undefined) fault('escalate_to', 'is required with escalate_after_sec');
   if (to !== undefined && escalateAfter === undefined && gate.on_expiry !== 'escalate') {
     fault('escalate_to', 'needs escalate_after_sec, or on_expiry escalate');
   }
@@ -95,7 +95,7 @@ function checkGate({ step: { gate = {} }, path, faults }: Step): void {
 }
 
 function needsCondition({ raw, path, faults }: Step, what: string): void {
-  if (isAbsent(raw['condition'])) faults.add([...path, 'condition'], `is needed: the expression ${what}`);
+  if (isAbsent(raw['condition'])) faults.add([...path, 'condition'], `is required: the expression ${what}`);
 }
 
 function checkSwitch(one: Step): void {
@@ -107,7 +107,7 @@ function checkSwitch(one: Step): void {
     return cases.forEach((item: unknown, index) => checkCase(item, [...at, index], faults));
   }
   if (isRecord(cases) && Object.keys(cases).length > 0) return;
-  faults.add(at, 'is needed: a list of {match, next}, tried in order');
+  faults.add(at, 'is required: a list of {match, next}, tried in order');
 }
 
 function checkCase(item: unknown, path: Path, faults: Faults): void {
@@ -124,7 +124,7 @@ function checkCase(item: unknown, path: Path, faults: Faults): void {
   }
   const [match] = given(matchKeys);
   if (match !== undefined && typeof item[match] === 'object' && item[match] !== null) {
-    faults.add([...path, match], 'must be a text, a number, true, false or null');
+    faults.add([...path, match], 'must be a string, a number, true, false or null');
   }
 }
 
@@ -135,8 +135,8 @@ function checkDelay({ raw, path, faults }: Step): void {
 
 function checkStorage({ input, path, faults }: Step): void {
   const operation = literal(oneOf(['read', 'write', 'delete']), input, 'operation', path, faults);
-  if (isAbsent(input['operation'])) faults.add([...path, 'input', 'operation'], 'is needed: read, write or delete');
-  if (isAbsent(input['key'])) faults.add([...path, 'input', 'key'], 'is needed: a path in ctx, such as totals.count');
+  if (isAbsent(input['operation'])) faults.add([...path, 'input', 'operation'], 'is required: read, write or delete');
+  if (isAbsent(input['key'])) faults.add([...path, 'input', 'key'], 'is required: a path in ctx, such as totals.count');
   else if (operation !== 'read') literal(contextPath, input, 'key', path, faults);
 }
 
@@ -145,11 +145,11 @@ function checkParallel({ step, input, path, faults }: Step): void {
   const at = [...path, 'input'];
   const { steps } = input;
   if (!Array.isArray(steps) && typeof steps !== 'string')
-    faults.add([...at, 'steps'], 'is needed: the ids of the steps it runs');
+    faults.add([...at, 'steps'], 'is required: the ids of the steps it runs');
   const strategy = literal(oneOf(['all', 'any', 'n_of_m']), input, 'strategy', path, faults);
   literal(integer(0, limits.parallel), input, 'max_parallel', path, faults);
   if (strategy !== 'n_of_m') return;
-  if (isAbsent(input['required'])) faults.add([...at, 'required'], 'is needed with n_of_m: how many must succeed');
+  if (isAbsent(input['required'])) faults.add([...at, 'required'], 'is required with n_of_m: how many must succeed');
   else literal(integer(1, Math.max(1, children)), input, 'required', path, faults);
 }
 
@@ -166,7 +166,7 @@ function checkLoop({ input, path, faults }: Step): void {
   }
   for (const key of ['condition', 'while', 'until']) {
     if (!isAbsent(input[key]) && typeof input[key] !== 'string') {
-      faults.add([...path, 'input', key], 'must be an expression, written as text');
+      faults.add([...path, 'input', key], 'must be an expression string');
     }
   }
 }
@@ -174,18 +174,18 @@ function checkLoop({ input, path, faults }: Step): void {
 function checkSubworkflow({ input, path, workflowId, faults }: Step): void {
   const at = (key: string): Path => [...path, 'input', key];
   const id = input['workflow_id'];
-  if (isAbsent(id)) faults.add(at('workflow_id'), 'is needed: the id of the workflow to run');
-  else if (typeof id !== 'string') faults.add(at('workflow_id'), 'must be text');
+  if (isAbsent(id)) faults.add(at('workflow_id'), 'is required: the id of the workflow to run');
+  else if (typeof id !== 'string') faults.add(at('workflow_id'), 'must be a string');
   else if (id === workflowId) faults.add(at('workflow_id'), 'is this workflow: it would start itself without end');
   for (const key of ['input_mapping', 'output_mapping']) {
     const mapping = input[key];
     if (!isAbsent(mapping) && !isRecord(mapping) && !isTemplate(mapping)) {
-      faults.add(at(key), 'must be an object whose texts may hold templates');
+      faults.add(at(key), 'must be an object whose strings may contain templates');
     }
   }
 }
 
-/** Reads an input that is written out; one that is a template is known in a run only. */
+/** Reads a literal input; the value of a template is known only in a run. */
 function literal<T>(
   field: Field<T>,
   input: Record<string, unknown>,

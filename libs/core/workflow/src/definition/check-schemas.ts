@@ -14,7 +14,7 @@ export interface SchemaDeps {
   schemaIds?: ReadonlySet<string> | undefined;
 }
 
-/** Every inline schema must compile, every id must be registered. See docs/reference/workflows.md#definitions. */
+/** Checks that every inline schema compiles and every schema id is registered. See docs/reference/workflows.md#definitions. */
 export function checkSchemas(
   { input_schema, steps }: Pick<WorkflowDefinition, 'input_schema' | 'steps'>,
   deps: SchemaDeps,
@@ -50,7 +50,7 @@ function compileAll(inline: { document: Json; paths: Path[] }[], compile: Schema
   for (const { document, paths } of inline) {
     left -= countParts(document);
     if (left < 0) {
-      return faults.add(paths[0] ?? [], `the schemas of this workflow have more than ${definitionLimits.subschemas} parts by here: register some of them and name them by id`); // prettier-ignore
+      return faults.add(paths[0] ?? [], `the schemas of this workflow have more than ${definitionLimits.subschemas} parts: register some of them and refer to them by id`); // prettier-ignore
     }
     const messages = schemaFaults(compile(document));
     for (const path of paths) for (const [at, message] of messages) faults.add([...path, ...at], message);
@@ -65,7 +65,7 @@ function schemaFaults(compilation: Compilation): [Path, string][] {
       return [[[], `refers to ${compilation.id.slice(0, 200)}, which is not registered: register it first`]];
     case 'invalid':
       return byPath(compilation.violations).map(([path, messages]) => {
-        return [pointerParts(path), `is no JSON Schema: ${messages.join('; ')}`];
+        return [pointerParts(path), `is not a valid JSON Schema: ${messages.join('; ')}`];
       });
   }
 }

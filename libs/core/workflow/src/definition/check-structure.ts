@@ -31,7 +31,7 @@ export function checkStructure(input: StructureInput): void {
   if (input.faults.count === before) checkCanStart(input);
 }
 
-/** @returns the id, when it is one of a step */
+/** @returns the id, if it is the id of a step */
 export function knownStep(
   { writtenIds, faults }: Omit<StructureInput, 'steps' | 'graph'>,
   { id, path }: Link,
@@ -41,8 +41,8 @@ export function knownStep(
     return undefined;
   }
   if (id === '' || writtenIds.has(id)) return id === '' ? undefined : id;
-  if (isTemplate(id)) faults.add(path, 'must be the id of a step itself: which steps there are is fixed before a run');
-  else faults.add(path, () => `names ${JSON.stringify(id.slice(0, 64))}, which is no step${hint(id, writtenIds)}`);
+  if (isTemplate(id)) faults.add(path, 'must be a literal step id: the steps of a run are fixed before it starts');
+  else faults.add(path, () => `names ${JSON.stringify(id.slice(0, 64))}, which is not a step${hint(id, writtenIds)}`);
   return undefined;
 }
 
@@ -74,11 +74,11 @@ function checkHandler(input: StructureInput, id: string, { on_error: handler }: 
   const owner = input.graph.ownerOf.get(handler);
   if (owner !== undefined) input.faults.add(path, `${handler} is run by ${owner} and cannot wait for an error as well`);
   else if (waitsFor(input.graph, handler, id)) {
-    input.faults.add(path, `${handler} waits for what it should handle: remove its depends_on on ${id} and what follows it`); // prettier-ignore
+    input.faults.add(path, `${handler} depends on the step it should handle: remove its depends_on on ${id} and what follows it`); // prettier-ignore
   }
 }
 
-/** Whether a handler has, before it, a step that only ends once the handler has run. */
+/** Whether a handler depends on a step that ends only after the handler has run. */
 function waitsFor(graph: WorkflowGraph, handler: string, handled: string): boolean {
   const open = new Set([handled]);
   for (const one of open) {
@@ -99,9 +99,12 @@ function checkChildren(input: StructureInput, id: string, step: StepDefinition):
       const instead =
         getStepType(step) === 'loop' ? 'leave it out and the loop runs itself as a job' : 'name other steps';
       input.faults.add(link.path, `is the step itself: ${instead}`);
-    } else if (seen.has(child)) input.faults.add(link.path, `names ${child} a second time: remove it`);
+    } else if (seen.has(child)) input.faults.add(link.path, `repeats ${child}: remove it`);
     else if (owner !== undefined && owner !== id) {
-      input.faults.add(link.path, `${child} is run by ${owner} already: a step has one owner, write a step of its own`);
+      input.faults.add(
+        link.path,
+        `${child} is run by ${owner} already: a step can have only one owner, so add another step`,
+      );
     }
     seen.add(child);
   }
@@ -156,7 +159,7 @@ function checkCycles({ steps, graph, faults }: StructureInput): void {
   }
 }
 
-/** What is left once each link is right by itself: steps that all wait for one another in a roundabout way. */
+/** Reports remaining deadlocks: steps that wait for each other although each link is valid by itself. */
 function checkCanStart({ steps, graph, faults }: StructureInput): void {
   const can = new Set<string>();
   const starts = (id: string): boolean => {

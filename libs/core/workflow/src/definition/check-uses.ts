@@ -11,12 +11,12 @@ export interface UseContext {
   faults: Faults;
 }
 
-/** Names every expression may begin with. See docs/reference/workflows.md#expressions. */
+/** Names that every expression can read. See docs/reference/workflows.md#expressions. */
 const everywhere = ['input', 'ctx', 'steps', 'run', 'workflow'];
 
 /**
- * Whether what an expression names is there when it is evaluated: a step that has not ended by then reads as nothing,
- * which would go unnoticed.
+ * Checks that the values an expression reads exist when it is evaluated. The output of a step that has not ended reads as
+ * nil, so the mistake would go unnoticed.
  *
  * @param id the step that contains it; absent for the run's output, which sees every step
  */
@@ -34,11 +34,11 @@ export function checkUse(context: UseContext, id: string | undefined, use: Use):
 
 function stepFault({ steps, writtenIds, graph }: UseContext, id: string | undefined, other: string, place: Place) {
   if (!writtenIds.has(other))
-    return () => `reads steps.${other.slice(0, 64)}, which is no step${hint(other, writtenIds)}`;
+    return () => `reads steps.${other.slice(0, 64)}, which is not a step${hint(other, writtenIds)}`;
   if (id === undefined || !Object.hasOwn(steps, other) || graph.sees(id, other)) return undefined;
   if (other === id) {
     if (place === 'undo' || (place === 'rounds' && isOwnBody(graph, id))) return undefined;
-    return 'reads the step’s own output, which is not there yet';
+    return 'reads the step’s own output, which does not exist yet';
   }
   if (place === 'rounds' && isWithin(graph, other, id)) return undefined;
   return `reads steps.${other}, which may not have ended by then: ${adviceFor(graph, id, other)}`;
@@ -49,14 +49,14 @@ const isOwnBody = (graph: WorkflowGraph, id: string) => !graph.childrenOf.has(id
 function adviceFor(graph: WorkflowGraph, id: string, other: string): string {
   const waiting = getTopStep(graph, id);
   const wanted = getTopStep(graph, other);
-  if (waiting === wanted) return `both are run by ${waiting}, in no order`;
+  if (waiting === wanted) return `both are run by ${waiting}, in no defined order`;
   const handled = graph.handles.get(wanted);
   const before = handled ? handled.join(' or ') : wanted;
   if (before === waiting || graph.isAncestor(waiting, before)) return `it comes after ${waiting}`;
   return `add ${before} to the depends_on of ${waiting}`;
 }
 
-/** The step of the graph in which a step is run. */
+/** The outermost owner of a step, which is a node of the graph. */
 function getTopStep(graph: WorkflowGraph, id: string): string {
   const seen = new Set([id]);
   for (let owner = graph.ownerOf.get(id); owner !== undefined && !seen.has(owner); owner = graph.ownerOf.get(id)) {
@@ -87,7 +87,7 @@ function namesIn({ steps, graph }: UseContext, id: string, place: Place): string
   ];
 }
 
-/** Run by a loop, or handling an error of what is. */
+/** Whether a step is run by a loop, or handles errors of such a step. */
 function inLoop(steps: UseContext['steps'], graph: WorkflowGraph, id: string): boolean {
   const open = new Set([id]);
   for (const one of open) {

@@ -1,11 +1,11 @@
 /**
- * Cycles of "one leads to others", each as the steps on its way with the first again at the end. Not every cycle there is:
- * one for each edge that closes one, and none is left once all that are named are broken. At most `most` of them.
+ * Finds cycles, each as a path that ends with its first step. Reports one cycle per closing edge, at limit `limit`; breaking all
+ * of them leaves no cycle.
  */
 export function findCycles(
   ids: readonly string[],
   leadsTo: (id: string) => readonly string[],
-  most: number,
+  limit: number,
 ): string[][] {
   const state = new Map<string, 'open' | 'done'>();
   const cycles: string[][] = [];
@@ -24,7 +24,7 @@ export function findCycles(
       } else if (state.get(next) === 'open') {
         const way = trail.map(({ id }) => id);
         cycles.push([...way.slice(way.indexOf(next)), next]);
-        if (cycles.length === most) return cycles;
+        if (cycles.length === limit) return cycles;
       }
     }
   }
@@ -33,7 +33,7 @@ export function findCycles(
 
 const shown = 12;
 
-/** `a → b → a`; the middle of a long way is left out. */
+/** `a → b → a`; the middle of a long cycle is omitted. */
 export function cycleText(cycle: readonly string[]): string {
   if (cycle.length <= shown) return cycle.join(' → ');
   const half = shown / 2;

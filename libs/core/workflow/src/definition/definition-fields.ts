@@ -5,12 +5,12 @@ import { stepTypes } from './workflow';
 import type { Compensation, GateRule, RetryRule, StepDefinition, StepMeta } from './workflow';
 import type { WorkflowDefinition, WorkflowParameter } from './workflow';
 
-/** Letters, digits and ._- after a letter or digit: job ids are made of step ids with `:`, `@` and `[` between. */
+/** Letters, digits and ._- after a letter or digit: job ids join step ids with `:`, `@` and `[`. */
 const stepIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const topicPattern = /^job\.(?!.*\.\.)[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9])?$/;
 const topicMessage = 'must be job. and letters, digits, _, - and single dots, ending with a letter or digit';
 
-/** Whether jobs may be submitted to it. See docs/reference/routing.md#topics. */
+/** Whether jobs may be submitted to a topic. See docs/reference/routing.md#topics. */
 export const isTopic = (topic: string): boolean => topic.length <= limits.topicChars && topicPattern.test(topic);
 
 const name = text(limits.nameChars);
@@ -66,7 +66,7 @@ const gate = fields<GateRule>({
   deny_requester: flag,
 });
 
-/** Dots between names; in an output the names may be indexes. See docs/reference/workflows.md#expressions. */
+/** Names separated by dots; in an output a name may be an index. See docs/reference/workflows.md#expressions. */
 const dotPath = text(limits.pathChars, {
   fits: /^[^.\s]+(\.[^.\s]+)*$/,
   message: 'must be names with single dots between them, such as bay.number',
@@ -76,28 +76,28 @@ const safePath: Field<string> = (value, path, faults) => {
   const written = dotPath(value, path, faults);
   const word = written?.split('.').find((part) => unreadable.includes(part));
   if (word === undefined) return written;
-  faults.add(path, `may not go through ${word}: choose another name`);
+  faults.add(path, `must not contain ${word}: choose another name`);
   return undefined;
 };
 
-/** A path inside the run's context, where `steps` holds what steps returned and is written by the engine alone. */
+/** A path in the run's context, except `steps`: only the engine writes step outputs. */
 export const contextPath: Field<string> = (value, path, faults) => {
   const written = safePath(value, path, faults);
   if (written === undefined || contextKeys(written)[0] !== 'steps') return written;
-  faults.add(path, 'may not lead into ctx.steps, where the outputs of steps are kept: choose another name');
+  faults.add(path, 'must not be in ctx.steps, which holds the outputs of steps: choose another name');
   return undefined;
 };
 
-/** The keys that a path inside the context goes through; a leading `ctx.` is the context itself. */
+/** The keys of a path in the context; a leading `ctx.` is dropped. */
 const contextKeys = (path: string): string[] => path.replace(/^ctx\./, '').split('.');
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 const timestamp: Field<string> = (value, path, faults) => {
   if (typeof value === 'string' && rfc3339.test(value) && isOnCalendar(value)) return value;
-  faults.add(path, 'must be a point in time of RFC 3339, such as 2030-01-31T08:00:00Z');
+  faults.add(path, 'must be an RFC 3339 time, such as 2030-01-31T08:00:00Z');
   return undefined;
 };
-/** `Date` reads the 31st of February as a day in March. */
+/** Rejects days such as 31 February, which `Date` reads as a day in March. */
 const isOnCalendar = (value: string): boolean => {
   if (Number.isNaN(Date.parse(value))) return false;
   const day = new Date(`${value.slice(0, 10)}T00:00:00Z`);
@@ -145,7 +145,7 @@ const parameter = fields<WorkflowParameter>(
   { required: ['name'] },
 );
 
-/** The workflow's own fields; steps are left as they were written, and what the server sets is left out. */
+/** The workflow's own fields; steps are read separately, and fields set by the server are omitted. */
 export const readWorkflow = fields<WorkflowDefinition>(
   {
     id: text(limits.workflowIdChars),
@@ -166,11 +166,11 @@ export const readWorkflow = fields<WorkflowDefinition>(
   { required: ['id', 'org_id', 'name', 'steps'], ignored: ['created_by', 'created_at', 'updated_at', 'revision'] },
 );
 
-/** Every step that can be read, under its id. A function declaration, as the table above names it. */
+/** Valid steps by id. A function declaration, because the table above refers to it. */
 function rawSteps(value: unknown, path: Path, faults: Faults): Record<string, StepDefinition> | undefined {
   const steps = object(value, path, faults);
   if (!steps) return undefined;
-  if (Object.keys(steps).length === 0) faults.add(path, 'must hold at least one step');
+  if (Object.keys(steps).length === 0) faults.add(path, 'must contain at least one step');
   return Object.fromEntries(
     Object.entries(steps).flatMap(([id, raw]) => {
       const at = [...path, id];

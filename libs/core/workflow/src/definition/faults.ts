@@ -1,10 +1,10 @@
 import { definitionLimits } from './limits';
 import type { DefinitionFault } from './workflow';
 
-/** Names of fields and indexes of lists, from the top. */
+/** Field names and list indexes, from the root. */
 export type Path = readonly (string | number)[];
 
-/** `steps.weigh.depends_on[1]`; a name that is more than a word is put in brackets: `steps["a.b"]`. */
+/** `steps.weigh.depends_on[1]`; a name that is not a plain word is in brackets: `steps["a.b"]`. */
 export const pathText = (path: Path): string =>
   path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
@@ -28,7 +28,7 @@ export class Faults {
     return this.found.length + this.omitted;
   }
 
-  /** In the order of the document: the workflow's own fields, then step by step. */
+  /** In document order: the workflow's own fields, then each step. */
   list(stepIds: readonly string[]): DefinitionFault[] {
     const places = new Map(stepIds.map((id, index) => [id, index]));
     const rank = ([first, id]: Path) => (first === 'steps' && id !== undefined ? (places.get(String(id)) ?? 0) + 1 : 0);

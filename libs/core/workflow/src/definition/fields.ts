@@ -2,18 +2,18 @@ import { isRecord } from '@svc/json';
 import type { Faults, Path } from './faults';
 import { hint } from './nearest';
 
-/** Reads a value: what it is when it is right, a fault and undefined when not. */
+/** Reads a value; adds a fault and returns undefined when it is invalid. */
 export type Field<T> = (value: unknown, path: Path, faults: Faults) => T | undefined;
 export type FieldTable<T> = {
   readonly [K in keyof T]-?: Field<unknown extends T[K] ? unknown : NonNullable<T[K]>>;
 };
 
-/** A template, whose value is known only in a run. */
+/** Whether a value is a template, whose result is known only in a run. */
 export const isTemplate = (value: unknown): boolean => typeof value === 'string' && /(?<!\$)\$\{/.test(value);
 
 export function text(maxChars: number, pattern?: { fits: RegExp; message: string }): Field<string> {
   return (value, path, faults) => {
-    if (typeof value !== 'string') return fault(faults, path, `must be text, not ${describeKind(value)}`);
+    if (typeof value !== 'string') return fault(faults, path, `must be a string, not ${describeKind(value)}`);
     if (value.length > maxChars) return fault(faults, path, `is ${value.length} characters long: at most ${maxChars}`);
     return pattern && !pattern.fits.test(value) ? fault(faults, path, pattern.message) : value;
   };
@@ -49,17 +49,17 @@ export const flag: Field<boolean> = (value, path, faults) =>
 export const object: Field<Record<string, unknown>> = (value, path, faults) =>
   isRecord(value) ? value : fault(faults, path, `must be an object, not ${describeKind(value)}`);
 
-/** Any JSON; here null and the empty text are values too. */
+/** Any JSON, including null and the empty string. */
 export const json: Field<unknown> = (value) => value;
 
-/** A faulty item is kept as '', so that the others keep their index. */
+/** An invalid item becomes '', so that the others keep their index. */
 export function texts(maxItems: number, maxChars: number): Field<string[]> {
   const item = text(maxChars);
   return (value, path, faults) => {
-    if (!Array.isArray(value)) return fault(faults, path, `must be a list of texts, not ${describeKind(value)}`);
+    if (!Array.isArray(value)) return fault(faults, path, `must be a list of strings, not ${describeKind(value)}`);
     if (value.length > maxItems) return fault(faults, path, `has ${value.length} items: at most ${maxItems}`);
     return value.map((one: unknown, index) => {
-      if (one === '') faults.add([...path, index], 'is empty: write a text, or remove it');
+      if (one === '') faults.add([...path, index], 'is empty: set a string, or remove it');
       return item(one, [...path, index], faults) ?? '';
     });
   };
@@ -85,7 +85,7 @@ export function listOf<T>(maxItems: number, item: Field<T>): Field<T[]> {
 }
 
 /**
- * An object of known fields. null and the empty text read as absent, as clients write what is unset in either way.
+ * An object of known fields. null and the empty string count as absent, because clients write unset fields in either way.
  *
  * @param ignored fields that are known but not read
  */
@@ -104,16 +104,16 @@ export function fields<T>(
       return keep(key, reader(one, [...path, key], faults));
     });
     for (const key of required) {
-      if (isAbsent(record[key])) faults.add([...path, key], 'is needed');
+      if (isAbsent(record[key])) faults.add([...path, key], 'is required');
     }
-    // What the table reads has the types of T; the caller reports required fields that are absent.
+    // The fields have the types of T; the caller reports absent required fields.
     return Object.fromEntries(entries) as T;
   };
 }
 
 export const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 export const unknownField = (key: string, known: readonly string[]): string =>
-  `is not a field here: remove it${hint(key, known)}`;
+  `is not a known field: remove it${hint(key, known)}`;
 
 const keep = <T>(key: string, value: T | undefined): [string, T][] => (value === undefined ? [] : [[key, value]]);
 

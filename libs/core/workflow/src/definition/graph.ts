@@ -2,36 +2,36 @@ import { childLinks } from './links';
 import type { StepDefinition } from './workflow';
 import { Reach } from './reach';
 
-/** How the steps of a definition hang together. Ids that are no step are left out everywhere. */
+/** Relations between the steps of a definition. Ids of unknown steps are ignored. */
 export interface WorkflowGraph {
-  /** Step that runs it as one of its own: it takes no part in the graph, and its depends_on means nothing. */
+  /** Composite step that runs a step. An owned step is not a node of the graph, and its depends_on is ignored. */
   ownerOf: ReadonlyMap<string, string>;
   /** Steps that a parallel or loop step runs; absent = none. */
   childrenOf: ReadonlyMap<string, readonly string[]>;
-  /** Steps that name it as their on_error; a step that is here waits until one of them fails. */
+  /** Steps whose on_error is this step; a handler waits until one of them fails. */
   handles: ReadonlyMap<string, readonly string[]>;
-  /** What it waits for; none for an owned step. */
+  /** Direct dependencies; none for an owned step. */
   dependenciesOf(id: string): readonly string[];
-  /** What waits for it. */
+  /** Direct dependents. */
   dependentsOf(id: string): readonly string[];
-  /** Everything it waits for, directly or not. */
+  /** Whether a step is a direct or indirect dependency. */
   ancestorsOf(id: string): readonly string[];
   isAncestor(ancestor: string, of: string): boolean;
   /**
-   * Whether `other` may have ended when `id` begins, so that its output can be read: ancestors, what they own and what
-   * handles their errors; for an owned step what its owner sees; for a handler also the step it handles.
+   * Whether `id` can read the output of `other`, which may have ended when `id` begins: ancestors, their owned steps and their
+   * error handlers. An owned step can read the same as its owner, a handler also the step it handles.
    */
   sees(id: string, other: string): boolean;
-  /** Every step, dependencies first; owned steps after their owner, handlers after what they handle. */
+  /** Every step in dependency order; owned steps follow their owner, handlers the step they handle. */
   order: readonly string[];
-  /** Steps that nothing waits for and that are neither owned nor handlers: their outputs are the run's. */
+  /** Steps without dependents that are neither owned nor handlers: their outputs form the run's output. */
   sinks: readonly string[];
 }
 
 type Steps = Readonly<Record<string, StepDefinition>>;
 const graphs = new WeakMap<Steps, WorkflowGraph>();
 
-/** Computed once for each definition object, which must not be changed afterwards. */
+/** Cached per definition object, which must not be modified afterwards. */
 export function getGraph({ steps }: { steps: Steps }): WorkflowGraph {
   const known = graphs.get(steps);
   if (known) return known;
@@ -66,7 +66,7 @@ function build(steps: Steps): WorkflowGraph {
   }
   const dependenciesOf = (id: string) => dependencies.get(id) ?? none;
 
-  /** What may have ended once a step has: itself, what it owns, what handles its errors, and so on. */
+  /** Steps that may have ended once a step has: itself, its owned steps and error handlers, transitively. */
   const endedWith = (id: string): readonly string[] => {
     const all = new Set([id]);
     for (const one of all) {
@@ -131,7 +131,7 @@ function lazily<T>(make: (id: string) => T): (id: string) => T {
   };
 }
 
-/** Depth first, without recursion: a chain may be as long as a definition. A cycle is cut where it is entered. */
+/** Depth-first without recursion, since a chain can be as long as the definition. A cycle is cut at its entry. */
 function topological(ids: readonly string[], before: (id: string) => readonly string[]): string[] {
   const entered = new Set<string>();
   const order: string[] = [];

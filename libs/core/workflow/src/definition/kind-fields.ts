@@ -11,7 +11,7 @@ const ofJobs: readonly StepField[] = [
 ]; // prettier-ignore
 const fanOut: readonly StepField[] = ['for_each', 'max_parallel', 'fail_fast'];
 
-/** Fields that mean something for a kind, beyond those of every step. See docs/reference/workflows.md#definitions. */
+/** Fields that apply to a kind, in addition to those of every step. See docs/reference/workflows.md#definitions. */
 const ofKind: Readonly<Record<StepType, readonly StepField[]>> = {
   worker: [...ofJobs, ...fanOut],
   llm: [...ofJobs, ...fanOut],
@@ -34,7 +34,7 @@ const ofKind: Readonly<Record<StepType, readonly StepField[]>> = {
 };
 
 const jobs = `jobs (${jobStepTypes.join(', ')})`;
-/** Who has a field that a kind does not have. */
+/** Kinds that a field applies to, for messages. */
 const owners: Partial<Record<StepField, string>> = {
   gate: 'approval steps',
   exclude_starter: 'approval steps',
@@ -45,7 +45,7 @@ const owners: Partial<Record<StepField, string>> = {
   timeout_sec: `delay, approval and signal steps, and ${jobs}`,
 };
 
-/** Fields that are set though they mean nothing for this kind, each with who has it. */
+/** Set fields that do not apply to this kind, each with the kinds it applies to. */
 export function misplacedFields(step: StepDefinition): { field: StepField; message: string }[] {
   const type = getStepType(step);
   // A loop without a body is dispatched as a job itself.
@@ -55,17 +55,17 @@ export function misplacedFields(step: StepDefinition): { field: StepField; messa
     .filter((field) => !known.has(field) && !isUnset(step[field]))
     .map((field) => ({
       field,
-      message: `means nothing for type ${type}: remove it (it is for ${owners[field] ?? whose(field)})`,
+      message: `does not apply to type ${type}: remove it (it applies to ${owners[field] ?? whose(field)})`,
     }));
   return [...misplaced, ...pointless(step, type)];
 }
 
-/** Fields of their kind, but not without another one. */
+/** Set fields that apply only together with another field. */
 function pointless(step: StepDefinition, type: StepType): { field: StepField; message: string }[] {
   if (!isJobType(type) || step.for_each !== undefined) return [];
   return (['max_parallel', 'fail_fast'] as const)
     .filter((field) => !isUnset(step[field]))
-    .map((field) => ({ field, message: 'only means something with for_each: remove it, or add for_each' }));
+    .map((field) => ({ field, message: 'applies only with for_each: remove it, or add for_each' }));
 }
 
 const whose = (field: StepField): string => {
@@ -73,7 +73,7 @@ const whose = (field: StepField): string => {
   return kinds.some((type) => !isJobType(type)) ? kinds.join(', ') : jobs;
 };
 
-/** What clients write for a field that is not set. */
+/** Whether a value counts as unset: clients also write null or an empty string. */
 const isUnset = (value: unknown): boolean =>
   value === undefined ||
   value === false ||

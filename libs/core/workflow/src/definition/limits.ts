@@ -1,11 +1,11 @@
-/** What a definition may be. See docs/reference/workflows.md#limits. */
+/** Limits of a definition. See docs/reference/workflows.md#limits. */
 export const definitionLimits = {
   /** As JSON text. */
   maxBytes: 1_048_576,
   maxDepth: 64,
-  /** When the caller sets none. */
+  /** Default when the caller sets none. */
   maxSteps: 2_000,
-  /** Reported faults; beyond it, only their number. */
+  /** Maximum reported faults; of further ones only the number is reported. */
   maxFaults: 100,
   idChars: 64,
   workflowIdChars: 256,
@@ -25,6 +25,6 @@ export const definitionLimits = {
   words: 100,
   labels: 100,
   parameters: 500,
-  /** Objects and lists in all schemas of a definition, those written twice counted once; compiling takes about a ms each. */
+  /** Objects and lists in all schemas of a definition, duplicates counted once; each takes about 1 ms to compile. */
   subschemas: 2_000,
 } as const;

@@ -2,14 +2,14 @@ import { isRecord } from '@svc/json';
 import type { Path } from './faults';
 import { getStepType, type StepDefinition } from './workflow';
 
-/** A step that another one names, and where it does so, from the step on. `id` is not text when it is written wrongly. */
+/** A reference to a step, with its path inside the referring step. `id` is not a string when it is invalid. */
 export interface Link {
   id: unknown;
   path: Path;
 }
 
 /**
- * Steps that a parallel or loop step runs itself: they take no part in the graph.
+ * Steps that a parallel or loop step runs itself; they are not nodes of the graph.
  * See docs/reference/workflows.md#steps.
  */
 export function childLinks(step: StepDefinition): Link[] {
@@ -29,13 +29,13 @@ export function childLinks(step: StepDefinition): Link[] {
   }
 }
 
-/** Without a body a loop runs itself as a job. */
+/** Input key with the body of a loop; a loop without a body runs itself as a job. */
 export const bodyKey = (step: StepDefinition): 'body_step' | 'body' | undefined =>
   (['body_step', 'body'] as const).find((key) => ![undefined, null, ''].includes(step.input?.[key] as undefined));
 
 const commaList = (text: string): string[] => text.split(',').map((id) => id.trim()).filter((id) => id !== ''); // prettier-ignore
 
-/** One way out of a switch: what the subject must equal, and the step that then runs. */
+/** One branch of a switch: the value that the subject must equal, and the step to run. */
 export interface SwitchCase {
   match: unknown;
   target: Link;
@@ -43,7 +43,7 @@ export interface SwitchCase {
 export const matchKeys = ['when', 'match', 'value'] as const;
 export const targetKeys = ['next', 'step', 'target'] as const;
 
-/** The cases in the order in which they are tried; a map of literal to step is read in its own order. */
+/** The cases in evaluation order; a map from literal to step keeps its own order. */
 export function switchCases(step: StepDefinition): SwitchCase[] {
   const cases = step.input?.['cases'];
   const at: Path = ['input', 'cases'];
@@ -59,13 +59,13 @@ export function switchCases(step: StepDefinition): SwitchCase[] {
   return Object.entries(cases).map(([match, id]) => ({ match, target: { id, path: [...at, match] } }));
 }
 
-/** The step that runs when no case fits. */
+/** The step that runs when no case matches. */
 export function switchDefault(step: StepDefinition): Link | undefined {
   const key = (['default', 'default_step'] as const).find((name) => ![undefined, null, ''].includes(step.input?.[name] as undefined)); // prettier-ignore
   return key && { id: step.input?.[key], path: ['input', key] };
 }
 
-/** Every step a switch chooses between. */
+/** Every target step of a switch. */
 export function switchTargets(step: StepDefinition): Link[] {
   const otherwise = switchDefault(step);
   return [...switchCases(step).map(({ target }) => target), ...(otherwise ? [otherwise] : [])];

@@ -1,6 +1,6 @@
 const farthest = 3;
 
-/** What the author may have meant: the known word that takes the fewest changes, if few enough. */
+/** Suggests the known word with the smallest edit distance, if that is small enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const most = Math.min(farthest, Math.floor(word.length / 3) + 1);
   const lower = word.toLowerCase();
@@ -14,7 +14,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.word;
 }
 
-/** ` (did you mean X?)`, or nothing. */
+/** ` (did you mean X?)`, or an empty string. */
 export function hint(word: string, known: Iterable<string>): string {
   const near = nearest(word, known);
   return near === undefined ? '' : ` (did you mean ${near}?)`;
@@ -37,7 +37,7 @@ function distance(a: string, b: string, most: number): number {
       row.push(changes);
       least = Math.min(least, changes);
     }
-    // One more than may matter, as a swap builds on the row before.
+    // One row beyond the bound, because a transposition uses the previous row.
     if (least > most + 1) return Infinity;
     before = last;
     last = row;

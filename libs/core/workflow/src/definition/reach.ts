@@ -1,12 +1,12 @@
 /**
- * Who reaches whom, a bit for each pair of steps, as a set for each step would take megabytes. What a step reaches is what
- * it names and what those that it inherits from reach. Cycles do no harm.
+ * Reachability between steps as a bit matrix, since a set per step would take megabytes. A step reaches the steps it names and
+ * those that its parents reach. Cycles are allowed.
  */
 export class Reach {
   private readonly places: ReadonlyMap<string, number>;
   private readonly rows: Uint32Array[];
 
-  /** @param order best with those that others inherit from first: then one pass is enough */
+  /** @param order parents first, so that one pass is enough */
   constructor(
     private readonly order: readonly string[],
     inherits: (id: string) => readonly string[],
@@ -53,7 +53,7 @@ export class Reach {
 
 const isMarked = (row: Uint32Array, place: number): boolean => (((row[place >>> 5] ?? 0) >>> (place & 31)) & 1) === 1;
 
-/** @returns whether the row got anything new */
+/** @returns whether the row changed */
 function merge(row: Uint32Array, other: Uint32Array): boolean {
   let changed = false;
   for (let i = 0; i < row.length; i++) {

@@ -18,7 +18,7 @@ describe.each<[string, Rule[]]>([
     [
       [
         one({ ...job, timout_sec: 5 }),
-        'steps.a.timout_sec: is not a field here: remove it (did you mean timeout_sec?)',
+        'steps.a.timout_sec: is not a known field: remove it (did you mean timeout_sec?)',
       ],
       [one({ type: 'wroker' }), 'steps.a.type: must be one of worker, llm, '],
       [one({ topic: 'cargo' }), 'steps.a.topic: must be job. and'],
@@ -36,69 +36,69 @@ describe.each<[string, Rule[]]>([
       [one({ ...job, timeout_sec: -1 }), 'steps.a.timeout_sec: must be'],
       [one({ ...job, policy_gate: 'maybe' }), 'steps.a.policy_gate: must be one of allow, deny, require_approval'],
       [one({ ...job, meta: { actor_type: 'robot' } }), 'steps.a.meta.actor_type: must be one of human, service'],
-      [one({ ...job, meta: { requires: ['x', 3] } }), 'steps.a.meta.requires[1]: must be text, not a number'],
-      [one({ ...job, route_labels: { gpu: true } }), 'steps.a.route_labels.gpu: must be text, not a boolean'],
+      [one({ ...job, meta: { requires: ['x', 3] } }), 'steps.a.meta.requires[1]: must be a string, not a number'],
+      [one({ ...job, route_labels: { gpu: true } }), 'steps.a.route_labels.gpu: must be a string, not a boolean'],
       [one({ ...job, join: 'some' }), 'steps.a.join: must be one of all, any'],
       [one({ ...job, input: 'x' }), 'steps.a.input: must be an object'],
       [one({ ...job, result_data_path: 'a..b' }), 'steps.a.result_data_path: must be names with single dots'],
-      [one({ ...job, output_path: 'steps.b' }), 'steps.a.output_path: may not lead into ctx.steps'],
-      [one({ ...job, output_path: 'ctx.steps.b' }), 'steps.a.output_path: may not lead into ctx.steps'],
-      [one({ ...job, output_path: 'x.__proto__.y' }), 'steps.a.output_path: may not go through __proto__'],
-      [one({ ...job, output_schema: { type: 'x' } }), 'steps.a.output_schema.type: is no JSON Schema'],
+      [one({ ...job, output_path: 'steps.b' }), 'steps.a.output_path: must not be in ctx.steps'],
+      [one({ ...job, output_path: 'ctx.steps.b' }), 'steps.a.output_path: must not be in ctx.steps'],
+      [one({ ...job, output_path: 'x.__proto__.y' }), 'steps.a.output_path: must not contain __proto__'],
+      [one({ ...job, output_schema: { type: 'x' } }), 'steps.a.output_schema.type: is not a valid JSON Schema'],
       [
         one({ ...job, input_schema: { $ref: 'urn:x:other' } }),
         'steps.a.input_schema: refers to urn:x:other, which is not registered',
       ],
       [one({ ...job, input_schema: {}, input_schema_id: 'x' }), 'steps.a.input_schema_id: conflicts with input_schema'],
-      [one({ ...job, compensation: {} }), 'steps.a.compensation.topic: is needed'],
+      [one({ ...job, compensation: {} }), 'steps.a.compensation.topic: is required'],
       [one({ ...job, compensation: { topic: 'no way' } }), 'steps.a.compensation.topic: must be job. and'],
     ],
   ],
   [
     'fields of other kinds',
     [
-      [one({ type: 'approval', for_each: 'input.x' }), 'steps.a.for_each: means nothing for type approval'],
-      [one({ ...job, max_parallel: 2 }), 'steps.a.max_parallel: only means something with for_each'],
-      [one({ ...job, fail_fast: true }), 'steps.a.fail_fast: only means something with for_each'],
+      [one({ type: 'approval', for_each: 'input.x' }), 'steps.a.for_each: does not apply to type approval'],
+      [one({ ...job, max_parallel: 2 }), 'steps.a.max_parallel: applies only with for_each'],
+      [one({ ...job, fail_fast: true }), 'steps.a.fail_fast: applies only with for_each'],
       [
         one({ type: 'transform', max_parallel: 2 }),
-        'steps.a.max_parallel: means nothing for type transform: remove it (it is for parallel steps',
+        'steps.a.max_parallel: does not apply to type transform: remove it (it applies to parallel steps',
       ],
       [
         one({ type: 'notify', compensation: { topic: 'x' } }),
-        'steps.a.compensation: means nothing for type notify: remove it (it is for jobs (worker,',
+        'steps.a.compensation: does not apply to type notify: remove it (it applies to jobs (worker,',
       ],
       [
         one({ ...job, gate: { quorum: 2 } }),
-        'steps.a.gate: means nothing for type worker: remove it (it is for approval steps)',
+        'steps.a.gate: does not apply to type worker: remove it (it applies to approval steps)',
       ],
-      [one({ ...job, signal: 'x' }), 'steps.a.signal: means nothing for type worker'],
-      [one({ ...job, delay_sec: 5 }), 'steps.a.delay_sec: means nothing for type worker'],
-      [one({ type: 'delay', delay_sec: 5, output_path: 'x' }), 'steps.a.output_path: means nothing for type delay'],
+      [one({ ...job, signal: 'x' }), 'steps.a.signal: does not apply to type worker'],
+      [one({ ...job, delay_sec: 5 }), 'steps.a.delay_sec: does not apply to type worker'],
+      [one({ type: 'delay', delay_sec: 5, output_path: 'x' }), 'steps.a.output_path: does not apply to type delay'],
       [
         { a: { type: 'loop', topic: 'job.x', input: { body: 'b' } }, b: job },
-        'steps.a.topic: means nothing for type loop',
+        'steps.a.topic: does not apply to type loop',
       ],
     ],
   ],
   [
-    'what a kind needs',
+    'required fields of a kind',
     [
-      [one({ type: 'condition' }), 'steps.a.condition: is needed'],
+      [one({ type: 'condition' }), 'steps.a.condition: is required'],
       [one({ type: 'delay' }), 'steps.a: needs delay_sec or delay_until'],
-      [one({ type: 'delay', delay_until: '2030-02-30T00:00:00Z' }), 'steps.a.delay_until: must be a point in time'],
-      [one({ type: 'delay', delay_until: 'tomorrow' }), 'steps.a.delay_until: must be a point in time'],
-      [one({ type: 'storage', input: { key: 'x' } }), 'steps.a.input.operation: is needed'],
-      [one({ type: 'storage', input: { operation: 'read' } }), 'steps.a.input.key: is needed'],
+      [one({ type: 'delay', delay_until: '2030-02-30T00:00:00Z' }), 'steps.a.delay_until: must be an RFC 3339 time'],
+      [one({ type: 'delay', delay_until: 'tomorrow' }), 'steps.a.delay_until: must be an RFC 3339 time'],
+      [one({ type: 'storage', input: { key: 'x' } }), 'steps.a.input.operation: is required'],
+      [one({ type: 'storage', input: { operation: 'read' } }), 'steps.a.input.key: is required'],
       [
         one({ type: 'storage', input: { operation: 'erase', key: 'x' } }),
         'steps.a.input.operation: must be one of read, write, delete',
       ],
       [
         one({ type: 'storage', input: { operation: 'write', key: 'steps.x' } }),
-        'steps.a.input.key: may not lead into ctx.steps',
+        'steps.a.input.key: must not be in ctx.steps',
       ],
-      [one({ type: 'parallel' }), 'steps.a.input.steps: is needed'],
+      [one({ type: 'parallel' }), 'steps.a.input.steps: is required'],
       [
         { a: { type: 'parallel', input: { steps: ['b'], strategy: 'most' } }, b: job },
         'steps.a.input.strategy: must be one of all, any, n_of_m',
@@ -109,7 +109,7 @@ describe.each<[string, Rule[]]>([
       ],
       [
         { a: { type: 'parallel', input: { steps: ['b'], strategy: 'n_of_m' } }, b: job },
-        'steps.a.input.required: is needed',
+        'steps.a.input.required: is required',
       ],
       [
         { a: { type: 'parallel', input: { steps: ['b'], strategy: 'n_of_m', required: 2 } }, b: job },
@@ -119,7 +119,7 @@ describe.each<[string, Rule[]]>([
       [withBody({ condition: 'true', while: 'true' }), 'steps.a.input.while: conflicts with condition'],
       [withBody({ until: 5 }), 'steps.a.input.until: must be an expression'],
       [withBody({ body: 'b' }), 'steps.a.input.body: conflicts with body_step'],
-      [one({ type: 'subworkflow' }), 'steps.a.input.workflow_id: is needed'],
+      [one({ type: 'subworkflow' }), 'steps.a.input.workflow_id: is required'],
       [one({ type: 'subworkflow', input: { workflow_id: 'w' } }), 'steps.a.input.workflow_id: is this workflow'],
       [
         one({ type: 'subworkflow', input: { workflow_id: 'x', input_mapping: 5 } }),
@@ -128,9 +128,9 @@ describe.each<[string, Rule[]]>([
       [one({ type: 'approval', gate: { on_expiry: 'reject' } }), 'steps.a.gate.on_expiry: needs expires_sec'],
       [
         one({ type: 'approval', gate: { expires_sec: 5, on_expiry: 'escalate' } }),
-        'steps.a.gate.escalate_to: is needed',
+        'steps.a.gate.escalate_to: is required',
       ],
-      [one({ type: 'approval', gate: { escalate_after_sec: 5 } }), 'steps.a.gate.escalate_to: is needed'],
+      [one({ type: 'approval', gate: { escalate_after_sec: 5 } }), 'steps.a.gate.escalate_to: is required'],
       [one({ type: 'approval', gate: { escalate_to: 'x' } }), 'steps.a.gate.escalate_to: needs escalate_after_sec'],
       [one({ type: 'approval', gate: { expires_sec: 5, remind_sec: 5 } }), 'steps.a.gate.remind_sec: must be less'],
       [
@@ -143,8 +143,8 @@ describe.each<[string, Rule[]]>([
   [
     'switches',
     [
-      [buildSwitch({}), 'steps.s.input.cases: is needed'],
-      [{ s: { type: 'switch', input: { cases: { x: 'a' } } }, a: after('s') }, 'steps.s.condition: is needed'],
+      [buildSwitch({}), 'steps.s.input.cases: is required'],
+      [{ s: { type: 'switch', input: { cases: { x: 'a' } } }, a: after('s') }, 'steps.s.condition: is required'],
       [buildSwitch({ cases: [5] }), 'steps.s.input.cases[0]: must be an object'],
       [buildSwitch({ cases: [{ match: 1 }] }), 'steps.s.input.cases[0]: needs next or step or target'],
       [
@@ -157,17 +157,17 @@ describe.each<[string, Rule[]]>([
       ],
       [
         buildSwitch({ cases: [{ match: [1], next: 'a' }] }, { a: after('s') }),
-        'steps.s.input.cases[0].match: must be a text',
+        'steps.s.input.cases[0].match: must be a string',
       ],
       [
         buildSwitch({ cases: [{ match: 1, next: 'aa' }] }, { a: after('s') }),
-        'steps.s.input.cases[0].next: names "aa", which is no step (did you mean a?)',
+        'steps.s.input.cases[0].next: names "aa", which is not a step (did you mean a?)',
       ],
       [
         buildSwitch({ cases: [{ match: 1, next: 'a' }], default: 'b' }, { a: after('s'), b: job }),
         'steps.s.input.default: b would not wait for the choice: add s to its depends_on',
       ],
-      [buildSwitch({ cases: { x: '${input.next}' } }), 'steps.s.input.cases.x: must be the id of a step itself'],
+      [buildSwitch({ cases: { x: '${input.next}' } }), 'steps.s.input.cases.x: must be a literal step id'],
       [buildSwitch({ cases: { x: 's' } }), 'steps.s.input.cases.x: is the switch itself'],
       [buildSwitch({ cases: { x: 'a' } }, { a: after('s'), p: { ...job, on_error: 'h' }, h: job }), ''],
       [
@@ -177,12 +177,12 @@ describe.each<[string, Rule[]]>([
     ],
   ],
   [
-    'how steps hang together',
+    'relations between steps',
     [
-      [{ a: job, b: after('aa') }, 'steps.b.depends_on[0]: names "aa", which is no step (did you mean a?)'],
+      [{ a: job, b: after('aa') }, 'steps.b.depends_on[0]: names "aa", which is not a step (did you mean a?)'],
       [{ a: after('a') }, 'steps.a.depends_on[0]: is the step itself'],
       [{ a: after('c'), b: after('a'), c: after('b') }, 'closes a cycle: a → c → b → a'],
-      [{ a: { ...job, on_error: 'x' } }, 'steps.a.on_error: names "x", which is no step'],
+      [{ a: { ...job, on_error: 'x' } }, 'steps.a.on_error: names "x", which is not a step'],
       [{ a: { ...job, on_error: 'a' } }, 'steps.a.on_error: is the step itself'],
       [
         { s: { ...job, on_error: 'a' }, a: { ...job, on_error: 'b' }, b: { ...job, on_error: 'a' } },
@@ -192,18 +192,18 @@ describe.each<[string, Rule[]]>([
         { a: { ...job, on_error: 'h' }, h: job, b: after('h') },
         'steps.b.depends_on[0]: h only runs when a fails: depend on that step instead',
       ],
-      [{ a: { ...job, on_error: 'h' }, h: after('a') }, 'steps.a.on_error: h waits for what it should handle'],
+      [{ a: { ...job, on_error: 'h' }, h: after('a') }, 'steps.a.on_error: h depends on the step it should handle'],
       [
         { a: { ...job, on_error: 'h' }, b: after('a'), h: after('b') },
-        'steps.a.on_error: h waits for what it should handle',
+        'steps.a.on_error: h depends on the step it should handle',
       ],
       [
         { a: { ...job, on_error: 'h' }, h: { ...job, on_error: 'i' }, i: after('a') },
-        'steps.h.on_error: i waits for what it should handle',
+        'steps.h.on_error: i depends on the step it should handle',
       ],
       [
         { p: { type: 'parallel', input: { steps: ['c'] } }, c: { ...job, on_error: 'h' }, h: after('p') },
-        'steps.c.on_error: h waits for what it should handle',
+        'steps.c.on_error: h depends on the step it should handle',
       ],
       [
         { p: { type: 'parallel', input: { steps: ['c'] } }, c: job, b: after('c') },
@@ -217,10 +217,7 @@ describe.each<[string, Rule[]]>([
         { p: { type: 'parallel', input: { steps: ['c'] } }, c: job, a: { ...job, on_error: 'c' } },
         'steps.a.on_error: c is run by p and cannot wait',
       ],
-      [
-        { p: { type: 'parallel', input: { steps: ['c', 'c'] } }, c: job },
-        'steps.p.input.steps[1]: names c a second time',
-      ],
+      [{ p: { type: 'parallel', input: { steps: ['c', 'c'] } }, c: job }, 'steps.p.input.steps[1]: repeats c'],
       [
         { p: { type: 'parallel', input: { steps: ['c'] } }, q: { type: 'loop', input: { body: 'c' } }, c: job },
         'steps.q.input.body: c is run by p already',
@@ -231,7 +228,7 @@ describe.each<[string, Rule[]]>([
         { p: { type: 'parallel', input: { steps: ['q'] } }, q: { type: 'loop', input: { body: 'p' } } },
         'steps.q.input: closes a cycle of steps that run each other: p → q → p',
       ],
-      [{ p: { type: 'parallel', input: { steps: ['x'] } } }, 'steps.p.input.steps[0]: names "x", which is no step'],
+      [{ p: { type: 'parallel', input: { steps: ['x'] } } }, 'steps.p.input.steps[0]: names "x", which is not a step'],
       [{ p: { type: 'parallel', input: { steps: [5] } } }, 'steps.p.input.steps[0]: must be the id of a step'],
     ],
   ],
@@ -244,7 +241,7 @@ describe.each<[string, Rule[]]>([
         one({ ...job, condition: 'inptu.x' }),
         'steps.a.condition: uses inptu, which is not known here (did you mean input?)',
       ],
-      [one({ ...job, condition: 'steps.b.output' }), 'steps.a.condition: reads steps.b, which is no step'],
+      [one({ ...job, condition: 'steps.b.output' }), 'steps.a.condition: reads steps.b, which is not a step'],
       [one({ ...job, condition: 'steps.a.output' }), 'steps.a.condition: reads the step’s own output'],
       [
         { a: job, b: { ...job, input: { x: '${steps.a.output}' } } },
@@ -260,7 +257,7 @@ describe.each<[string, Rule[]]>([
           c: job,
           d: { ...job, input: { x: '${steps.c.output}' } },
         },
-        'steps.d.input.x: reads steps.c, which may not have ended by then: both are run by p, in no order',
+        'steps.d.input.x: reads steps.c, which may not have ended by then: both are run by p, in no defined order',
       ],
       [
         { p: { type: 'parallel', input: { steps: ['c'] } }, c: job, d: { ...job, input: { x: '${steps.c.output}' } } },
@@ -286,7 +283,7 @@ describe.each<[string, Rule[]]>([
       ],
       [
         one({ ...job, compensation: { topic: 'x', input: { y: '${steps.z.output}' } } }),
-        'steps.a.compensation.input.y: reads steps.z, which is no step',
+        'steps.a.compensation.input.y: reads steps.z, which is not a step',
       ],
     ],
   ],
@@ -301,16 +298,16 @@ describe.each<[string, Rule[]]>([
 
 describe('the workflow’s own fields', () => {
   it.each<[object, string]>([
-    [{ id: '' }, 'id: is needed'],
-    [{ org_id: undefined }, 'org_id: is needed'],
+    [{ id: '' }, 'id: is required'],
+    [{ org_id: undefined }, 'org_id: is required'],
     [{ name: 'x'.repeat(257) }, 'name: is 257 characters long: at most 256'],
     [{ timeout_sec: 604_801 }, 'timeout_sec: must be a whole number from 0 to 604800'],
-    [{ stpes: {} }, 'stpes: is not a field here: remove it (did you mean steps?)'],
-    [{ input_schema: { type: 'strnig' } }, 'input_schema.type: is no JSON Schema'],
-    [{ parameters: [{ name: 'x' }, { name: 'x' }] }, 'parameters[1].name: x is there already'],
-    [{ parameters: [{ type: 'text' }] }, 'parameters[0].name: is needed'],
+    [{ stpes: {} }, 'stpes: is not a known field: remove it (did you mean steps?)'],
+    [{ input_schema: { type: 'strnig' } }, 'input_schema.type: is not a valid JSON Schema'],
+    [{ parameters: [{ name: 'x' }, { name: 'x' }] }, 'parameters[1].name: x is a duplicate'],
+    [{ parameters: [{ type: 'text' }] }, 'parameters[0].name: is required'],
     [{ on_failure: 'stop' }, 'on_failure: must be one of cancel_siblings, finish_siblings'],
-    [{ output: { x: '${steps.z.output}' } }, 'output.x: reads steps.z, which is no step'],
+    [{ output: { x: '${steps.z.output}' } }, 'output.x: reads steps.z, which is not a step'],
     [{ output: '${item}' }, 'output: uses item, which only exists in'],
   ])('%j', (rest, fault) => {
     const faults = getFaults(workflow({ a: job }, rest));
@@ -321,7 +318,7 @@ describe('the workflow’s own fields', () => {
 
   it('an id that is not valid in a topic requires explicit topics', () => {
     expect(getFaults(workflow({ a: {}, b: job, c: { type: 'llm' } }, { id: 'pack/w' }))).toEqual([
-      'steps.a.topic: is needed, as the workflow’s id cannot be part of a topic',
+      'steps.a.topic: is required, as the workflow’s id cannot be part of a topic',
     ]);
   });
 });

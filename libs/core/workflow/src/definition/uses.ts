@@ -12,7 +12,7 @@ import { getStepType, type StepDefinition } from './workflow';
  */
 export type Place = 'step' | 'items' | 'rounds' | 'child' | 'undo';
 
-/** What an expression uses, and where. */
+/** A name that an expression reads, with its position. */
 export interface Use {
   path: Path;
   place: Place;
@@ -37,7 +37,7 @@ export class UseReader {
     this.uses.push({ path, place, stepsRead, names });
   }
 
-  /** Text by text, so that each fault names the text it is in. */
+  /** Compiles each string separately, so that each fault has the path of its string. */
   template(value: unknown, path: Path, place: Place): void {
     if (typeof value === 'string') return this.text(value, path, place);
     if (typeof value !== 'object' || value === null) return;
@@ -67,7 +67,7 @@ export function readUses(reader: UseReader, step: StepDefinition, path: Path): v
     readInput(reader, step, key, value, [...path, 'input', key]);
 }
 
-/** Inputs of a loop that are expressions and not templates. */
+/** Inputs of a loop that are expressions, not templates. */
 const roundKeys = ['condition', 'while', 'until'];
 
 function readInput(reader: UseReader, step: StepDefinition, key: string, value: unknown, path: Path): void {

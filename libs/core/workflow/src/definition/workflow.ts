@@ -5,14 +5,14 @@ export const stepTypes = [
 ] as const; // prettier-ignore
 export type StepType = (typeof stepTypes)[number];
 
-/** Kinds that become a job of a worker. */
+/** Kinds that run as a job on a worker. */
 export const jobStepTypes = ['worker', 'llm', 'http', 'container', 'script', 'input'] as const satisfies StepType[];
 
-/** The kind of a step: a worker's job unless it says otherwise. See docs/reference/workflows.md#definitions. */
+/** The kind of a step, by default a worker job. See docs/reference/workflows.md#definitions. */
 export const getStepType = (step: Pick<StepDefinition, 'type'>): StepType => step.type ?? 'worker';
 export const isJobType = (type: StepType): boolean => (jobStepTypes as readonly string[]).includes(type);
 
-/** Tries after a failure. Times in seconds; absent = the defaults. See docs/reference/workflows.md#retries. */
+/** Retries after a failure. Times in seconds; absent = the defaults. See docs/reference/workflows.md#retries. */
 export interface RetryRule {
   max_retries?: number;
   initial_backoff_sec?: number;
@@ -32,9 +32,9 @@ export interface StepMeta {
   labels?: Record<string, string>;
 }
 
-/** How a finished step is undone when the run fails for good. */
+/** Compensation of a finished step when the run fails permanently. */
 export interface Compensation {
-  /** `job.` is put in front when it is missing. */
+  /** The prefix `job.` is added when it is missing. */
   topic: string;
   input?: Record<string, unknown>;
   timeout_sec?: number;
@@ -47,22 +47,22 @@ export interface Compensation {
 
 /** Rules of an approval gate beyond those of policy. */
 export interface GateRule {
-  /** After this time the gate ends by itself. */
+  /** Time after which the gate expires. */
   expires_sec?: number;
   on_expiry?: 'reject' | 'approve' | 'escalate';
   remind_sec?: number;
-  /** Role that may decide as well once the gate has waited for so long. */
+  /** Additional role that may decide after `escalate_after_sec`. */
   escalate_to?: string;
   escalate_after_sec?: number;
-  /** Approvals of different people that it takes; 1 when absent. */
+  /** Required number of approvals by different people; default 1. */
   quorum?: number;
   /** Older spelling of `exclude_starter` of the step; true has the same meaning, false none. */
   deny_requester?: boolean;
 }
 
 /**
- * One step as it is stored; its id is the key it has in `steps`. For the fields of each kind see
- * docs/reference/workflows.md#steps. Strings of `input` may hold templates.
+ * One step as stored; its id is its key in `steps`. For the fields of each kind see
+ * docs/reference/workflows.md#steps. Strings of `input` may contain templates.
  */
 export interface StepDefinition {
   name?: string;
@@ -100,11 +100,11 @@ export interface StepDefinition {
   mock_output?: unknown;
 }
 
-/** Whether an approval step keeps the starter of the run from resolving it. */
+/** Whether the starter of the run may not resolve an approval step. */
 export const excludesStarter = ({ exclude_starter, gate }: StepDefinition): boolean =>
   exclude_starter === true || gate?.deny_requester === true;
 
-/** A definition as it is stored; what the server sets is not part of it. */
+/** A definition as stored, without fields set by the server. */
 export interface WorkflowDefinition {
   id: string;
   org_id: string;
@@ -112,13 +112,13 @@ export interface WorkflowDefinition {
   name: string;
   description?: string;
   version?: string;
-  /** 0 = as the timeouts file says. */
+  /** 0 = the value of the timeouts file. */
   timeout_sec: number;
   input_schema?: Record<string, unknown>;
   parameters?: WorkflowParameter[];
   config?: Record<string, unknown>;
   policy_override?: string;
-  /** Templates that make the run's output; absent = the outputs of the steps that nothing depends on. */
+  /** Templates of the run's output; absent = the outputs of the steps without dependents. */
   output?: unknown;
   on_failure?: 'cancel_siblings' | 'finish_siblings';
   steps: Record<string, StepDefinition>;
@@ -132,11 +132,11 @@ export interface WorkflowParameter {
   description?: string;
 }
 
-/** One thing that is wrong with a definition: where (`steps.weigh.depends_on[1]`), and what to do about it. */
+/** One fault of a definition: its path (`steps.weigh.depends_on[1]`), and a message with the remedy. */
 export interface DefinitionFault {
   path: string;
   message: string;
-  /** Where in an expression, counted from 1; `message` says it too. */
+  /** Position in an expression, counted from 1; also part of `message`. */
   line?: number;
   column?: number;
 }
