@@ -26,8 +26,8 @@ export const runEvents = (metrics: EngineMetrics, log: Logger): RunEvents => ({
       .oncePer(`postponed:${runId}`, 10_000)
       .warn('run pass postponed; retrying', { run_id: runId, reason: what, error });
   },
-  mended: (runId) => {
-    metrics.mended.inc();
+  repaired: (runId) => {
+    metrics.repaired.inc();
     log.info('run repaired', { run_id: runId });
   },
   gateExpired: () => metrics.approvalsExpired.inc(),

@@ -26,7 +26,7 @@ export interface RawWorkerPlan {
   /** False simulates an older worker, which does not echo its dispatch. */
   echo?: boolean;
   /** Answers each job at once with this. */
-  answers?: (request: JobRequest) => readonly [Answer, JobResultDraft?];
+  answers?: (request: JobRequest) => readonly [JobResponse, JobResultDraft?];
   /** Sender id of its packets; its own id by default. */
   sender?: string;
   /** Overrides the number of active jobs in its heartbeats. */
@@ -36,7 +36,7 @@ export interface RawWorkerPlan {
 }
 
 /** A status of the contract, or an unknown one. */
-export type Answer =
+export type JobResponse =
   'SUCCEEDED' | 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' | 'TIMEOUT' | 'CANCELLED' | 'DENIED' | 'UNKNOWN';
 
 const beatMs = 100;
@@ -88,7 +88,7 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
         return request;
       }),
     /** Answers a dispatch; resolves when the bus has stored the answer. */
-    async answer(request: JobRequest, status: Answer = 'SUCCEEDED', over: JobResultDraft = {}): Promise<void> {
+    async answer(request: JobRequest, status: JobResponse = 'SUCCEEDED', over: JobResultDraft = {}): Promise<void> {
       held.delete(request.job_id);
       const draft = {
         job_id: request.job_id,

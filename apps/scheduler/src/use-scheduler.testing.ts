@@ -25,7 +25,7 @@ import { connect } from 'nats';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startRawWorker, type Answer, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
+import { startRawWorker, type JobResponse, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
 import { policyChanged, startScheduler, type Broken, type Scheduler, type SchedulerPlan } from './scheduler.testing';
 
 /** Allows everything and checks no output. */
@@ -216,7 +216,7 @@ export function useScheduler() {
     },
 
     /** A raw worker that answers every job with this status. */
-    rawAnswering: (status: Answer, over: JobResultDraft = {}, id = 'w1') =>
+    rawAnswering: (status: JobResponse, over: JobResultDraft = {}, id = 'w1') =>
       use.rawWorker({ id, max: 10, answers: () => [status, over] }),
 
     async job(id: string): Promise<JobRecord> {

@@ -1,4 +1,4 @@
-import type { Around } from './checks-context';
+import type { MatchContext } from './checks-context';
 
 /** Suffixes of file and machine names that are not top-level domains. */
 const noDomain = new Set(
@@ -13,7 +13,7 @@ const noDomain = new Set(
  * A deliverable address: not a file (`icon@2x.png`), a version (`lib@1.2.0.min`), a git remote, the user in a server's
  * address, or a call in code (`q@k.transpose(`).
  */
-export function isAddress(value: string, { before, after }: Around): boolean {
+export function isAddress(value: string, { before, after }: MatchContext): boolean {
   const at = value.indexOf('@');
   const domain = value.slice(at + 1).toLowerCase();
   // The RE2 engine retries within a rejected match: the rest of a local part is not an address.
@@ -27,13 +27,13 @@ export function isAddress(value: string, { before, after }: Around): boolean {
 const advertised = new Set(['078051120', '219099999', '457555462']);
 
 /** Written with one separator, not part of a longer number or of a row of numbers, and not an advertised one. */
-export function isSocialSecurity(value: string, around: Around): boolean {
+export function isSocialSecurity(value: string, around: MatchContext): boolean {
   const [first = '', second = ''] = value.replaceAll(/\d/g, '');
   return first === second && standsAlone(around, first) && !advertised.has(value.replaceAll(/\D/g, ''));
 }
 
 /** No further groups of digits before or after it. */
-function standsAlone({ before, after }: Around, separator: string): boolean {
+function standsAlone({ before, after }: MatchContext, separator: string): boolean {
   if (/\d[-.]$/.test(before) || /^[-.]\d/.test(after)) return false;
   return separator !== ' ' || !(/\d[ \t]{1,4}$/.test(before) || /^[ \t]{1,4}\d/.test(after));
 }
@@ -45,7 +45,7 @@ const isAssigned = (digits: string): boolean =>
 
 export const isNationalDigits = (value: string): boolean => isAssigned(value);
 
-export function isNational(value: string, { before, after }: Around): boolean {
+export function isNational(value: string, { before, after }: MatchContext): boolean {
   const separator = value.startsWith('(') ? '' : value.charAt(3);
   // Long-distance numbers are written with a leading 1.
   const around = { before: before.replace(/(^|\D)1[-. ]$/, '$1'), after };
@@ -61,7 +61,7 @@ const MAX_DIGITS = 15;
 const MAX_SINGLE_DIGITS = 2;
 
 /** An existing country code, the right number of digits for it, and the usual grouping. */
-export function isInternational(value: string, { before }: Around): boolean {
+export function isInternational(value: string, { before }: MatchContext): boolean {
   const digits = value.replaceAll(/\D/g, '');
   if (/[\w+/=]$/.test(before) || !countryCodes.test(digits)) return false;
   const singles = value.split(/\D+/).filter((group) => group.length === 1).length;

@@ -1,4 +1,4 @@
-import type { Around } from './checks-context';
+import type { MatchContext } from './checks-context';
 
 const tailChars = 12;
 
@@ -39,7 +39,7 @@ const propertyWords = new Set(
 const isOtherWord = /^(?:i[sz]|ary|aria|e?d\b|ing\b|ness)/;
 
 /** The name denotes the secret itself, and the value is neither words nor a path nor code. */
-export function isAssignedSecret(value: string, { before, after }: Around): boolean {
+export function isAssignedSecret(value: string, { before, after }: MatchContext): boolean {
   const [, word = '', rest = ''] = nameOfValue.exec(before.slice(-nameChars)) ?? [];
   const words = rest
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -1,4 +1,4 @@
-import type { Around } from './checks-context';
+import type { MatchContext } from './checks-context';
 import {
   isInjectedUnion,
   isJoinedShell,
@@ -12,7 +12,7 @@ import { isAddress, isInternational, isNational, isNationalDigits, isSocialSecur
 import { isAssignedSecret, isCredential, isGenerated, isNoStandIn, isProviderKey } from './checks-secret';
 
 /** Whether a match counts. */
-export type Check = (value: string, around: Around) => boolean;
+export type Check = (value: string, around: MatchContext) => boolean;
 
 /**
  * Checks beyond the expression, by the pattern's name. A pattern of a definitions file with that name gets the same check.

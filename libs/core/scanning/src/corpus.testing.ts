@@ -6,7 +6,7 @@ import { scan } from './scan';
 import { builtInScanners } from './scanner-set';
 
 /** Position of a finding, in bytes. */
-export interface Place {
+export interface LabelledRange {
   offset: number;
   length: number;
 }
@@ -14,7 +14,7 @@ export interface Place {
 /** A text and the positions the detector must find in it; none in a near miss. */
 export interface Labelled {
   text: string;
-  places: Place[];
+  places: LabelledRange[];
 }
 
 /** The content of one corpus file, for one detector. */
@@ -96,7 +96,7 @@ function escape(text: string): string {
 
 /** Removes the guillemets from a text; the text between them must be found. */
 export function unmark(marked: string): Labelled {
-  const places: Place[] = [];
+  const places: LabelledRange[] = [];
   let offset = 0;
   const parts = marked.split(/[«»]/);
   for (const [index, part] of parts.entries()) {
@@ -150,14 +150,14 @@ export function measure({ scanner, detector, found, clean }: Corpus): Measured {
 }
 
 /** Findings of this detector, with all scanners running. */
-export function placesFound(scanner: string, detector: string, text: string): Place[] {
+export function placesFound(scanner: string, detector: string, text: string): LabelledRange[] {
   const { findings } = scan(Buffer.from(text), { scanners: ['secret', 'pii', 'injection'] }, builtInScanners);
   return findings.filter((one) => one.matched_pattern === detector && one.scanner === scanner);
 }
 
 /** Secrets and personal data must match exactly, instructions must overlap. */
-function judge(labels: readonly Place[], places: readonly Place[], isExact: boolean) {
-  const isHit = (label: Place, place: Place) =>
+function judge(labels: readonly LabelledRange[], places: readonly LabelledRange[], isExact: boolean) {
+  const isHit = (label: LabelledRange, place: LabelledRange) =>
     isExact
       ? place.offset === label.offset && place.length === label.length
       : place.offset < label.offset + label.length && label.offset < place.offset + place.length;
@@ -166,7 +166,7 @@ function judge(labels: readonly Place[], places: readonly Place[], isExact: bool
   return { hits: labels.length - missed.length, missed, extra };
 }
 
-const cut = (text: string, { offset, length }: Place) =>
+const cut = (text: string, { offset, length }: LabelledRange) =>
   JSON.stringify(
     Buffer.from(text)
       .subarray(offset, offset + length)

@@ -71,7 +71,7 @@ export function scan(
   const text = Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1');
   const budget = new Budget(expired);
   const findings: Finding[] = [];
-  const look = new Look(request, set, findings, budget);
+  const look = new ScanRun(request, set, findings, budget);
   look.atBody(part, text);
   return {
     findings: look.isFull()
@@ -84,7 +84,7 @@ export function scan(
 }
 
 /** Scans a body and its decoded views for everything that a request wants. */
-class Look {
+class ScanRun {
   /** Reports a finding in a view of the body, which the body itself may have shown already. */
   sawMore = false;
   private readonly isWanted: (pattern: { label: Label }) => boolean;

@@ -18,13 +18,13 @@ export function addHealth(server: Server, health: Health, services: readonly str
   const setServing = (isServing: boolean) => {
     for (const name of names) implementation.setStatus(name, isServing ? 'SERVING' : 'NOT_SERVING');
   };
-  const look = () =>
+  const checkHealth = () =>
     health.readyz().then(
       ({ status }) => setServing(!ended && status === 200),
       () => setServing(false),
     );
-  void look();
-  const timer = setInterval(() => void look(), everyMs);
+  void checkHealth();
+  const timer = setInterval(() => void checkHealth(), everyMs);
   timer.unref();
   return () => {
     ended = true;

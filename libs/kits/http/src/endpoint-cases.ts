@@ -42,9 +42,13 @@ export function endpointCases(endpoints: readonly Endpoint[], world: CaseWorld):
 const title = ({ method, path }: Endpoint) => `${method.toUpperCase()} ${path}`;
 const target = ({ path }: Endpoint) => path.replace(/:\w+/g, 'nothing-of-that-name');
 
-type Answer = { status: number; body: unknown };
+type CaseResponse = { status: number; body: unknown };
 
-function expectError({ status, body }: Answer, expected: number, codes: readonly string[]): Record<string, unknown> {
+function expectError(
+  { status, body }: CaseResponse,
+  expected: number,
+  codes: readonly string[],
+): Record<string, unknown> {
   const error = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   assert.equal(status, expected, `answered ${status} ${JSON.stringify(body)}`);
   assert.equal(error['status'], expected, 'the body repeats the status');

@@ -2,7 +2,7 @@ import type { Endpoint } from '@svc/contract';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 /** The route of a request's method and path. */
-export type Found<T> =
+export type RouteMatch<T> =
   { kind: 'route'; target: T; params: Record<string, string> } | { kind: 'none' } | { kind: 'bad_path' };
 
 /**
@@ -11,7 +11,7 @@ export type Found<T> =
  */
 export function routeFinder<T>(
   targets: readonly { endpoint: Endpoint; target: T }[],
-): (method: string, path: string) => Found<T> {
+): (method: string, path: string) => RouteMatch<T> {
   const router = findMyWay({
     ignoreTrailingSlash: true,
     // Declarations bound parameters; validation reports a longer one.

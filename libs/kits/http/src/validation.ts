@@ -1,10 +1,10 @@
 import { AppError, type Caller, type Endpoint, everyTenant } from '@svc/contract';
 import Joi from 'joi';
 
-type Place = 'path' | 'query' | 'body';
+type RequestPart = 'path' | 'query' | 'body';
 
 export interface Violation {
-  in: Place;
+  in: RequestPart;
   /** Top-level field, as sent. */
   field: string;
   /** Path inside the field, such as `labels.team` or `tags[3]`. */
@@ -46,7 +46,7 @@ export function validatorOf(endpoint: Endpoint): Validate {
     if (fields) requireFewStrangers(raw.body, fields);
     let isStrange = false;
     const violations: Violation[] = [];
-    const check = (place: Place, schema: Joi.ObjectSchema, value: unknown): unknown => {
+    const check = (place: RequestPart, schema: Joi.ObjectSchema, value: unknown): unknown => {
       const result = schema.validate(value);
       if (result.error) {
         const { details } = result.error;
@@ -90,7 +90,7 @@ function requireFewStrangers(body: unknown, fields: ReadonlySet<string>): void {
   throw new AppError('invalid_json', { violations });
 }
 
-const unknownField = (place: Place, field: string, path: string): Violation => {
+const unknownField = (place: RequestPart, field: string, path: string): Violation => {
   return { in: place, field, path, message: `${path} is not a field of this route; leave it out` };
 };
 
@@ -116,7 +116,7 @@ const once = (query: unknown): Record<string, unknown> =>
 const asName = (key: string | number | undefined): string | number =>
   typeof key !== 'string' || /^[a-z][a-z_]{0,39}$/.test(key) ? (key ?? '') : '(a key)';
 
-function toViolation(place: Place, { path, message, type }: Joi.ValidationErrorItem): Violation {
+function toViolation(place: RequestPart, { path, message, type }: Joi.ValidationErrorItem): Violation {
   const isUnknown = type === 'object.unknown';
   const shownPath = isUnknown && path.length > 1 ? [...path.slice(0, -1), asName(path.at(-1))] : path;
   const written = shownPath.reduce<string>(

@@ -81,9 +81,9 @@ function tooLarge({ args = {} }: ActionCheckInput['action'], filters: readonly F
     typeof value === 'string' || typeof value === 'number' ? [{ key: normalizeKey(name), value: String(value) }] : [],
   );
   const large = [...filters, ...given].find(({ key, value }) => {
-    const most = Object.hasOwn(maxByParameter, key) ? maxByParameter[key] : undefined;
+    const limit = Object.hasOwn(maxByParameter, key) ? maxByParameter[key] : undefined;
     // A negative limit often means unlimited.
-    return most !== undefined && (Number(value) > most || Number(value) < 0);
+    return limit !== undefined && (Number(value) > limit || Number(value) < 0);
   });
   return large && needsHuman(`large_enumeration:${large.key}`, 'so many rows at once are for a person to allow');
 }

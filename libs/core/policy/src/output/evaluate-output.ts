@@ -6,8 +6,8 @@ import type { Policy } from '../compile/merge-policies';
 import { needsNothing, type ContentFinding, type ContentNeeds } from '../evaluate/content';
 import type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output-request';
 
-type Answer = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'hold'>;
-type Result = Answer & { waiting?: readonly CompiledOutputRule[] };
+type DraftDecision = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'hold'>;
+type Result = DraftDecision & { waiting?: readonly CompiledOutputRule[] };
 
 /**
  * Decides whether the result of a job may be released. The first enabled rule in document order that matches wins; no
@@ -135,21 +135,21 @@ function chosenNeeds(needs: ContentNeeds, override: OutputOverride | undefined):
   return { ...needs, scanners, detectors };
 }
 
-const allow = (reason: string): Answer => ({ decision: 'ALLOW', reason, rule_id: '', findings: [] });
-const quarantine = (reason: string): Answer => ({ decision: 'QUARANTINE', reason, rule_id: '', findings: [] });
+const allow = (reason: string): DraftDecision => ({ decision: 'ALLOW', reason, rule_id: '', findings: [] });
+const quarantine = (reason: string): DraftDecision => ({ decision: 'QUARANTINE', reason, rule_id: '', findings: [] });
 
 /** Redaction needs a finding to remove; without one it would release the whole body. */
-function toAnswer({ id, action, reason }: CompiledOutputRule, findings: ContentFinding[]): Answer {
+function toAnswer({ id, action, reason }: CompiledOutputRule, findings: ContentFinding[]): DraftDecision {
   const decision = action === 'REDACT' && findings.length === 0 ? 'QUARANTINE' : action;
   return { decision, reason, rule_id: id, findings };
 }
 
-const withFindings = (answer: Answer, more: ContentFinding[]): Answer => ({
+const withFindings = (answer: DraftDecision, more: ContentFinding[]): DraftDecision => ({
   ...answer,
   findings: [...answer.findings, ...more],
 });
 
-const unreadable = (): Answer => ({
+const unreadable = (): DraftDecision => ({
   ...quarantine('the result could not be read'),
   findings: [{ type: 'pointer_unreadable', severity: 'high', confidence: 1 }],
 });

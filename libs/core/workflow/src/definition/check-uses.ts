@@ -1,4 +1,4 @@
-import type { Place, Use } from './uses';
+import type { ExpressionPosition, Use } from './uses';
 import type { Faults } from './faults';
 import type { WorkflowGraph } from './graph';
 import { hint } from './nearest';
@@ -32,7 +32,12 @@ export function checkUse(context: UseContext, id: string | undefined, use: Use):
   }
 }
 
-function stepFault({ steps, writtenIds, graph }: UseContext, id: string | undefined, other: string, place: Place) {
+function stepFault(
+  { steps, writtenIds, graph }: UseContext,
+  id: string | undefined,
+  other: string,
+  place: ExpressionPosition,
+) {
   if (!writtenIds.has(other))
     return () => `reads steps.${other.slice(0, 64)}, which is not a step${hint(other, writtenIds)}`;
   if (id === undefined || !Object.hasOwn(steps, other) || graph.sees(id, other)) return undefined;
@@ -74,7 +79,7 @@ function getOwners(graph: WorkflowGraph, id: string): string[] {
   return [...owners];
 }
 
-function namesIn({ steps, graph }: UseContext, id: string, place: Place): string[] {
+function namesIn({ steps, graph }: UseContext, id: string, place: ExpressionPosition): string[] {
   const step = steps[id];
   const inItems = (place === 'items' || place === 'undo') && step?.for_each !== undefined;
   const inRounds = place === 'rounds' || inLoop(steps, graph, id);

@@ -10,12 +10,12 @@ import { getStepType, type StepDefinition } from './workflow';
  * Position of an expression in a step, which determines the names it can read: `items` is evaluated for each item of a fan-out,
  * `rounds` around each round of a loop, `child` after a subworkflow, `undo` when the run is rolled back.
  */
-export type Place = 'step' | 'items' | 'rounds' | 'child' | 'undo';
+export type ExpressionPosition = 'step' | 'items' | 'rounds' | 'child' | 'undo';
 
 /** A name that an expression reads, with its position. */
 export interface Use {
   path: Path;
-  place: Place;
+  place: ExpressionPosition;
   stepsRead: readonly string[];
   names: readonly string[];
 }
@@ -29,7 +29,7 @@ export class UseReader {
     private readonly faults: Faults,
   ) {}
 
-  expression(source: unknown, path: Path, place: Place): void {
+  expression(source: unknown, path: Path, place: ExpressionPosition): void {
     if (typeof source !== 'string' || source === '') return;
     const result = compileExpression(source, this.limits);
     if (result.kind === 'bad') return this.report(path, result.fault);
@@ -38,14 +38,14 @@ export class UseReader {
   }
 
   /** Compiles each string separately, so that each fault has the path of its string. */
-  template(value: unknown, path: Path, place: Place): void {
+  template(value: unknown, path: Path, place: ExpressionPosition): void {
     if (typeof value === 'string') return this.text(value, path, place);
     if (typeof value !== 'object' || value === null) return;
     const parts: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
     for (const [name, part] of parts) this.template(part, [...path, name], place);
   }
 
-  private text(text: string, path: Path, place: Place): void {
+  private text(text: string, path: Path, place: ExpressionPosition): void {
     if (!isTemplate(text)) return;
     const result = compileTemplate(text, this.limits);
     if (result.kind === 'bad') return result.faults.forEach((fault) => this.report(path, fault));

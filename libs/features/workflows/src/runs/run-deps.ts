@@ -20,7 +20,7 @@ export interface RunEvents {
   /** An action of a pass failed and will be retried. */
   postponed(runId: string, what: string, error: unknown): void;
   /** A run without a queue entry was requeued. */
-  mended(runId: string): void;
+  repaired(runId: string): void;
   /** A gate expired before its rule was met. */
   gateExpired(): void;
 }

@@ -98,10 +98,10 @@ describe('the kernel within a process', () => {
 
     files.policy('rules: [');
     await eventually(() => expect(reports.at(-1)).toMatchObject({ kind: 'refused', what: 'policy' }));
-    const meanwhile = await kernel.check(job());
+    const during = await kernel.check(job());
     files.policy(allowing('third'));
 
-    expect(meanwhile.rule_id).toBe('first');
+    expect(during.rule_id).toBe('first');
     await eventually(async () => expect((await kernel.check(job())).rule_id).toBe('third'));
   });
 

@@ -111,11 +111,11 @@ describe('files and bundles that change continuously', () => {
 
     await writeBundles(1, { 'secops/invariants': buildBundle('rules: [{id: more-1, decision: deny, match: {topics: [job.b]}}]\n') });
     await eventually(async () => expect((await kernel.check({ ...job('fine'), topic: 'job.b' })).rule_id).toBe('more-1'));
-    const meanwhile = await kernel.check(job('forbidden'));
+    const during = await kernel.check(job('forbidden'));
     clearInterval(tearing);
     closeSync(file);
 
-    expect(meanwhile).toMatchObject({ decision: 'DENY', rule_id: 'ban-0' });
+    expect(during).toMatchObject({ decision: 'DENY', rule_id: 'ban-0' });
   }); // prettier-ignore
 
   it('a file that keeps changing is reported and not read', async () => {
@@ -124,10 +124,10 @@ describe('files and bundles that change continuously', () => {
     const writing = setInterval(() => files.policy(firstHalf((version += 1))), 2);
 
     await eventually(() => expect(lines.join('')).toContain('files keep changing'), { withinMs: 10_000 });
-    const meanwhile = await kernel.check(job('forbidden'));
+    const during = await kernel.check(job('forbidden'));
     clearInterval(writing);
 
-    expect(meanwhile).toMatchObject({ decision: 'DENY', rule_id: 'ban-0' });
+    expect(during).toMatchObject({ decision: 'DENY', rule_id: 'ban-0' });
     await eventually(async () => expect((await kernel.check(job('fine'))).rule_id).toBe(`open-${version}`));
   }, 20_000);
 

@@ -1,7 +1,7 @@
 import { keys } from '@svc/store';
 import type { Redis } from 'ioredis';
 
-const most = 10;
+const MAX_SNAPSHOTS = 10;
 
 /**
  * The newest policy snapshots: in memory for reads, in Redis for the next start. The list in memory starts with the
@@ -28,12 +28,13 @@ export class SnapshotHistory {
         .multi()
         .lrem(key, 0, snapshot)
         .lpush(key, snapshot)
-        .ltrim(key, 0, most - 1)
+        .ltrim(key, 0, MAX_SNAPSHOTS - 1)
         .lrange(key, 0, -1)
         .exec();
       const [error, stored] = answers?.at(-1) ?? [new Error('the store dropped the transaction'), undefined];
       if (error) throw error;
-      if (Array.isArray(stored)) this.known = [...new Set([...this.known, ...stored.map(String)])].slice(0, most);
+      if (Array.isArray(stored))
+        this.known = [...new Set([...this.known, ...stored.map(String)])].slice(0, MAX_SNAPSHOTS);
     } catch (error) {
       this.onError(error);
     }
@@ -41,4 +42,4 @@ export class SnapshotHistory {
 }
 
 const newest = (first: string, others: readonly string[]): string[] =>
-  [first, ...others.filter((other) => other !== first)].slice(0, most);
+  [first, ...others.filter((other) => other !== first)].slice(0, MAX_SNAPSHOTS);

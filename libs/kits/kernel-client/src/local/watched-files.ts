@@ -32,20 +32,20 @@ export function watchFiles(paths: readonly string[], everyMs: number, seen: stri
   let timer: NodeJS.Timeout | undefined;
   return {
     settled: () => settled,
-    start: lookSoon,
+    start: scheduleCheck,
     stop() {
       isStopped = true;
       clearTimeout(timer);
     },
   };
 
-  function lookSoon(hooks: WatchHooks): void {
+  function scheduleCheck(hooks: WatchHooks): void {
     if (isStopped) return;
     const afterMs = last === settled ? everyMs : Math.min(everyMs, MAX_SETTLE_MS);
-    timer = setTimeout(() => void look(hooks).finally(() => lookSoon(hooks)), afterMs).unref();
+    timer = setTimeout(() => void checkFiles(hooks).finally(() => scheduleCheck(hooks)), afterMs).unref();
   }
 
-  async function look(hooks: WatchHooks): Promise<void> {
+  async function checkFiles(hooks: WatchHooks): Promise<void> {
     const now = await readStamp(paths);
     const isSame = now === last;
     last = now;

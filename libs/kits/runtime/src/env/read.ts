@@ -16,7 +16,7 @@ export interface Reading<Values> {
 }
 
 type Origin = 'set' | 'default' | 'unset';
-interface Found {
+interface ResolvedVariable {
   name: string;
   text: string;
   variable: Variable;
@@ -108,7 +108,7 @@ export function readEnv<T extends Variables>(
 }
 
 /** An empty variable counts as unset, because compose files pass unset variables as empty text. */
-function find(variable: Variable, source: NodeJS.ProcessEnv): Found | undefined {
+function find(variable: Variable, source: NodeJS.ProcessEnv): ResolvedVariable | undefined {
   if (variable.type === 'duration' && variable.secondsName && source[variable.secondsName]) {
     const { secondsName: name, doc } = variable;
     return { name, text: source[name] ?? '', variable: { name, doc, type: 'int', min: 0 }, toMs: 1_000 };
@@ -120,7 +120,7 @@ function find(variable: Variable, source: NodeJS.ProcessEnv): Found | undefined 
   return undefined;
 }
 
-const scaled = (found: Found | undefined, parsed: unknown) =>
+const scaled = (found: ResolvedVariable | undefined, parsed: unknown) =>
   found?.toMs && typeof parsed === 'number' ? parsed * found.toMs : parsed;
 
 const emptyValue = ({ type }: Variable) => (type === 'list' ? Object.freeze([]) : undefined);
@@ -131,7 +131,7 @@ function familyIn(name: string, source: NodeJS.ProcessEnv): Record<string, strin
   return Object.fromEntries(members.map(([key, text]) => [key.slice(prefix.length), text ?? '']));
 }
 
-function getSecrets({ variable, text }: Found): string[] {
+function getSecrets({ variable, text }: ResolvedVariable): string[] {
   const password = variable.type === 'url' && URL.canParse(text) ? new URL(text).password : '';
   return [...(variable.secret ? [text] : []), ...(password ? [password, decoded(password)] : [])];
 }
@@ -147,14 +147,14 @@ function decoded(text: string): string {
 
 const quote = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-function shown({ variable, text }: Found): string {
+function shown({ variable, text }: ResolvedVariable): string {
   if (variable.secret) return `[REDACTED, ${text.length} characters]`;
   // Masks everything before the last @, so that the password of a malformed URL is hidden too.
   if (variable.type === 'url') return quote(text.replace(/^([a-z0-9+.-]*:\/\/)?.*@/is, '$1[REDACTED]@'));
   return quote(text.replace(/\/\/[^/@]*@/, '//[REDACTED]@'));
 }
 
-const unreadable = (found: Found): Problem => ({
+const unreadable = (found: ResolvedVariable): Problem => ({
   name: found.name,
   given: shown(found),
   expected: expectedForm(found.variable),

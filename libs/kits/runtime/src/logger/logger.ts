@@ -39,7 +39,7 @@ export interface LoggerOptions {
   to?: Writable;
 }
 
-interface Seen {
+interface SuppressedLines {
   untilMs: number;
   suppressed: number;
 }
@@ -57,7 +57,7 @@ export function openLogger({ component, level, format, clock, maskers = [], to }
     transports: [new winston.transports.Stream({ stream: to ?? process.stdout })],
     exitOnError: false,
   });
-  const seen = new LRUCache<string, Seen>({ max: maxKeys });
+  const seen = new LRUCache<string, SuppressedLines>({ max: maxKeys });
   const isOn = (asked: LogLevel) => logLevels.indexOf(asked) >= logLevels.indexOf(level);
 
   function line(asked: LogLevel, msg: string, given: LogFields): void {

@@ -53,7 +53,7 @@ export const engineMetrics = metrics({
     type: 'counter',
     help: 'Actions that failed and were postponed for a retry.',
   },
-  mended: {
+  repaired: {
     name: 'svc_workflow_mended_total',
     type: 'counter',
     help: 'Runs with pending work and no queue entry, requeued by the scan.',
