@@ -1,8 +1,8 @@
 import { encodePacket, jobRequestPacket } from '@svc/contract';
-import { eventually } from '@svc/testing';
+import { describeWorkerRestrictions, eventually } from '@svc/testing';
 import { createWorker, type Worker } from '@svc/worker-sdk';
 import { Redis } from 'ioredis';
-import { connect, type NatsConnection } from 'nats';
+import { connect } from 'nats';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ jest.setTimeout(60_000);
 const services = coreServices.filter(({ name }) => name === 'scheduler' || name === 'api');
 const patience = { withinMs: 30_000 };
 
-/** Gateway and scheduler as built, with a worker that has only the credentials of its pool. */
+/** The built gateway and scheduler, with a worker that has only the credentials of its pool. */
 describe.each([
   { jetstream: true, mode: 'with JetStream' },
   { jetstream: false, mode: 'without JetStream' },
@@ -47,7 +47,7 @@ describe.each([
       id: own.worker_id,
       pool: 'demo',
       topics: {
-        // The pool serves it by a pattern, so it has no durable consumer.
+        // Served by a topic pattern of the pool, so it has no durable consumer.
         'job.demo.echo': async (job) => {
           if (job.prompt === 'wait') await new Promise((done) => job.signal.addEventListener('abort', done));
           return { said: job.prompt, artifact: await job.saveArtifact(Buffer.from('file')) };
@@ -172,94 +172,13 @@ describe.each([
     for (const file of files) expect(statSync(join(dataDir, 'credentials', file)).mode & 0o777).toBe(0o600);
   });
 
-  describe('a worker cannot', () => {
-    let connection: NatsConnection;
-    let redis: Redis;
-    beforeAll(async () => {
-      connection = await connect({ servers: own.nats_url, user: own.nats_user, pass: own.nats_password });
-      redis = new Redis(own.redis_url);
-    });
-    afterAll(async () => {
-      await connection.close();
-      redis.disconnect();
-    });
-
-    it.each([
-      'sys.job.submit',
-      'sys.job.cancel',
-      'sys.job.dlq',
-      'sys.config.changed',
-      'sys.workflow.event',
-      'sys.audit.export',
-      'worker.demo-2.jobs',
-      'worker.gpu-1.jobs',
-      'job.demo.echo',
-      '$JS.API.STREAM.CREATE.MINE',
-      '$JS.API.STREAM.DELETE.SVC_JOBS',
-      '$JS.API.STREAM.MSG.GET.SVC_JOBS',
-      '$JS.API.CONSUMER.DELETE.SVC_JOBS.dur_demo-1__worker_demo-1_jobs',
-      '$JS.API.CONSUMER.CREATE.SVC_JOBS.dur_demo-1__worker_demo-1_jobs.worker.demo-2.jobs',
-      '$JS.API.CONSUMER.CREATE.SVC_JOBS.mine.worker.gpu-1.jobs',
-      '$JS.API.CONSUMER.MSG.NEXT.SVC_JOBS.dur_demo-2__worker_demo-2_jobs',
-      '$JS.API.CONSUMER.CREATE.SVC_SYS.mine.sys.job.submit',
-    ])('publish on %s', async (subject) => {
-      await expect(connection.request(subject, '', { timeout: 5_000 })).rejects.toThrow('Permissions Violation');
-    });
-
-    it.each([
-      '>',
-      'sys.>',
-      'sys.job.result',
-      'sys.job.submit',
-      'sys.heartbeat',
-      'worker.>',
-      'worker.*.jobs',
-      'worker.demo-2.jobs',
-      'worker.gpu-1.jobs',
-      'job.>',
-      'job.render',
-    ])('subscribe to %s', async (subject) => {
-      const refused: unknown[] = [];
-      connection.subscribe(subject, { callback: (error) => void refused.push(error) });
-
-      await eventually(() => expect(refused).toMatchObject([{ code: 'PERMISSIONS_VIOLATION' }]));
-    });
-
-    it('see replies to the services', async () => {
-      const seen: string[] = [];
-      connection.subscribe('_INBOX.>', { callback: (_, { subject }) => void seen.push(subject) });
-      await connection.flush();
-      const { nats_url: servers, nats_user: user, nats_password: pass } = stack.info;
-      const service = await connect({ servers, user, pass });
-      service.subscribe('sys.test', { callback: (_, message) => void message.respond() });
-      await service.request('sys.test');
-      await service.close();
-
-      await connection.flush();
-
-      expect(seen).toEqual([]);
-    });
-
-    it.each([
-      ['get', '{s0}:job:j1'],
-      ['get', 'session:user:abc'],
-      ['get', 'cfg:system:policy'],
-      ['set', 'cfg:system:policy', '{}'],
-      ['set', 'ctx:j1', '{}'],
-      ['del', 'res:j1'],
-      ['keys', '*'],
-      ['scan', '0'],
-      ['eval', 'return 1', '0'],
-      ['fcall', 'x', '0'],
-      ['config', 'get', '*'],
-      ['acl', 'list'],
-      ['monitor'],
-      ['client', 'list'],
-      ['flushall'],
-      ['publish', 'x', 'y'],
-    ])('run %s %s in Redis', async (command, ...args) => {
-      await expect(redis.call(command, ...args)).rejects.toThrow('NOPERM');
-    });
+  describeWorkerRestrictions(() => {
+    const { nats_url: servers, nats_user: user, nats_password: pass } = stack.info;
+    return {
+      nats: { servers: own.nats_url, user: own.nats_user, pass: own.nats_password },
+      redisUrl: own.redis_url,
+      services: { servers, user, pass },
+    };
   });
 
   it.each([['flushall'], ['keys', '*'], ['shutdown'], ['config', 'set', 'maxmemory', '1'], ['acl', 'list']])(

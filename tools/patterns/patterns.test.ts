@@ -31,7 +31,7 @@ describe('the regular expressions of the product', () => {
     const slow = Object.entries(verdicts).filter(([, verdict]) => !isBounded(verdict));
 
     expect(slow).toEqual([]);
-    expect(isBounded({ mostChars: 100_000, power: 2, why: 'it is not' })).toBe(false);
+    expect(isBounded({ maxChars: 100_000, power: 2, why: 'it is not' })).toBe(false);
   });
 
   it('have verdicts that a fresh check confirms', () => {

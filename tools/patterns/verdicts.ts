@@ -7,7 +7,7 @@ export type Verdict =
   | 'linear'
   | {
       /** Maximum length of its input. */
-      mostChars: number;
+      maxChars: number;
       /** Known exponent of its run time in that length. */
       power: number;
       /** What bounds the length. */
@@ -24,4 +24,4 @@ export const readVerdicts = (): Readonly<Record<string, Verdict>> =>
 const maxSteps = 2e8;
 
 export const isBounded = (verdict: Verdict): boolean =>
-  verdict === 'linear' || verdict.mostChars ** verdict.power <= maxSteps;
+  verdict === 'linear' || verdict.maxChars ** verdict.power <= maxSteps;

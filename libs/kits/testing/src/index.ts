@@ -23,3 +23,4 @@ export { startRedis } from './redis-server';
 export { selfSigned } from './self-signed';
 export type { TestServer } from './server';
 export { emptyRedis, emptyStreams, useServers, type Servers, type ServersOptions } from './use-servers';
+export { describeWorkerRestrictions, type RestrictedWorker } from './worker-restrictions';
