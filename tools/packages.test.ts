@@ -10,7 +10,7 @@ const listed = (...patterns: string[]) =>
   execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...patterns], { cwd: root, encoding: 'utf8' })
     .split('\n')
     .filter((file) => file !== '' && existsSync(join(root, file)));
-const textOf = (files: readonly string[]) => files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
+const readText = (files: readonly string[]) => files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
 const isProduct = (file: string) => !/\.(test|testing|fixture)\.ts$|^libs\/testing\//.test(file);
 const isImportedIn = (code: string, name: string) => ["'", '/'].some((end) => code.includes(`'${name}${end}`));
 const namesIn = (manifest: string, ...kinds: string[]) =>
@@ -30,7 +30,7 @@ describe('packages', () => {
   it('for production are imported by a service or library, so that the image contains no unused code', () => {
     const unused = manifests.flatMap((manifest) => {
       const sources = manifest === 'package.json' ? ['apps/*.ts', 'libs/*.ts'] : [`${dirname(manifest)}/*.ts`];
-      const code = textOf(listed(...sources).filter(isProduct));
+      const code = readText(listed(...sources).filter(isProduct));
       const names = namesIn(manifest, 'dependencies', 'optionalDependencies', 'peerDependencies');
       return names.filter((name) => !isImportedIn(code, name)).map((name) => `${manifest}: ${name}`);
     });
@@ -39,12 +39,12 @@ describe('packages', () => {
   });
 
   it('for development are imported, or required by a package that is', () => {
-    const code = textOf(listed('*.ts', '*.mjs', '*.cjs', '*.js').filter((file) => file !== 'tools/packages.test.ts'));
+    const code = readText(listed('*.ts', '*.mjs', '*.cjs', '*.js').filter((file) => file !== 'tools/packages.test.ts'));
     const imported = tools.filter((name) => isImportedIn(code, name));
     const peers = imported.flatMap((name) => namesIn(`node_modules/${name}/package.json`, 'peerDependencies'));
     const typed = [...namesIn('package.json', 'dependencies'), ...tools].map((name) => `@types/${name}`);
     const used = new Set([...imported, ...peers, ...typed, '@types/node']);
-    const isNamed = (name: string) => textOf([namedIn[name] ?? []].flat()).includes(name);
+    const isNamed = (name: string) => readText([namedIn[name] ?? []].flat()).includes(name);
 
     const unused = manifests.flatMap((manifest) =>
       namesIn(manifest, 'devDependencies')

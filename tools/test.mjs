@@ -45,7 +45,7 @@ for (const step of steps) {
   if (!ok) failed.push(step.name);
   console.log(`${ok ? '✓' : '✗'} ${step.name} (${((Date.now() - startedMs) / 1_000).toFixed(1)} s)`);
 }
-const counts = steps.map(countsOf);
+const counts = steps.map(countResults);
 const [passed, failures, skipped] = ['passed', 'failures', 'skipped'].map((what) => sum(counts, what));
 rmSync(scratch, { recursive: true, force: true });
 if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
@@ -101,7 +101,7 @@ function passes({ args, never, isLoud = false }) {
 }
 
 /** A failed step other than Jest counts as one failure, as does a test file that could not run. */
-function countsOf({ name, results }) {
+function countResults({ name, results }) {
   const failure = { passed: 0, failures: 1, skipped: 0 };
   const nothing = { passed: 0, failures: 0, skipped: 0 };
   if (results === undefined) return failed.includes(name) ? failure : nothing;

@@ -13,7 +13,7 @@ import { seeded } from './seeded';
 import { timersFired, type Fired } from './timer-invariants';
 import { UnaskedEnds } from './unasked-ends';
 import { putWorkflows } from './workflows';
-import { outageOf, startWorld, type World } from './world';
+import { trackOutage, startWorld, type World } from './world';
 
 export interface ChaosOptions {
   seed: number;
@@ -80,12 +80,17 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
     const engine = world.service('engine');
     const outages: Outage[] = [];
     // No timer fires without these; during every other fault timers must be on time.
-    const firesTimers: readonly Struck[] = [engine.process, world.redis, ...waysOf(ways, world, 'engine').slice(0, 1)];
+    const firesTimers: readonly Struck[] = [
+      engine.process,
+      world.redis,
+      ...selectProxies(ways, world, 'engine').slice(0, 1),
+    ];
     const storm = new Storm(
       { ...victims(world, services, workers, ways), clocks: [engine.clock] },
       seeded(seed),
       say,
-      (fromMs, whom) => whom.some((one) => firesTimers.includes(one)) && outages.push(outageOf(engine.process, fromMs)),
+      (fromMs, whom) =>
+        whom.some((one) => firesTimers.includes(one)) && outages.push(trackOutage(engine.process, fromMs)),
     );
     load.start();
     storm.start();
@@ -115,7 +120,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
 }
 
 /** Proxies of one service, to Redis and to the bus; the list is in the order of the services. */
-function waysOf(ways: readonly CutProxy[], { services }: World, name: string): readonly CutProxy[] {
+function selectProxies(ways: readonly CutProxy[], { services }: World, name: string): readonly CutProxy[] {
   const place = 2 * [...services.keys()].indexOf(name);
   return ways.slice(place, place + 2);
 }
@@ -173,7 +178,7 @@ interface Findings {
 function report({ seed, minutes, history, faults, settledMs, late }: Findings): ChaosReport {
   const { calls, jobs, dispatches } = history;
   const accepted = [...new Set(calls.flatMap(acceptedBy))];
-  const ended = countBy(accepted, (id) => endOf(jobs.get(id)));
+  const ended = countBy(accepted, (id) => describeEnd(jobs.get(id)));
   const crashes = calls.filter(({ status }) => status === 500);
   return {
     seed,
@@ -183,7 +188,7 @@ function report({ seed, minutes, history, faults, settledMs, late }: Findings): 
     records: jobs.size,
     dispatches: dispatches.length,
     runs: countBy([...history.runs.values()], ({ run }) => `${run.workflow_id} ${run.status}`),
-    timers: summaryOf(timersFired(history)),
+    timers: summarizeTimers(timersFired(history)),
     answers: countBy(calls, ({ status, code }) => `${status} ${code}`.trim()),
     faults,
     settledMs,
@@ -196,7 +201,7 @@ function report({ seed, minutes, history, faults, settledMs, late }: Findings): 
   };
 }
 
-const summaryOf = (fired: readonly Fired[]): ChaosReport['timers'] => ({
+const summarizeTimers = (fired: readonly Fired[]): ChaosReport['timers'] => ({
   fired: fired.length,
   latestMs: Math.max(0, ...fired.map(({ lateMs }) => lateMs)),
   latestUnexcusedMs: Math.max(0, ...fired.map(({ unexcusedMs }) => unexcusedMs)),
@@ -205,7 +210,7 @@ const summaryOf = (fired: readonly Fired[]): ChaosReport['timers'] => ({
 const acceptedBy = ({ outcome, act, jobId, newJobId }: Call): string[] =>
   outcome !== 'ok' ? [] : act === 'submit' ? [jobId] : newJobId ? [newJobId] : [];
 
-const endOf = (job: JobHistory | undefined): string => {
+const describeEnd = (job: JobHistory | undefined): string => {
   if (!job?.record) return 'lost';
   return isTerminal(job.record.state) ? job.record.state : 'open';
 };

@@ -132,7 +132,7 @@ export class JournalClient {
     const endMs = Date.now() + patienceMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
       const answered = await send();
-      const outcome = outcomeOf(answered.status);
+      const outcome = toOutcome(answered.status);
       this.options.journal.push({
         ...describe(answered),
         outcome,
@@ -168,7 +168,7 @@ export class JournalClient {
 }
 
 /** Temporary responses, which do not decide the outcome of the call: too many requests, or unavailable. */
-function outcomeOf(status: number): Call['outcome'] {
+function toOutcome(status: number): Call['outcome'] {
   if (status >= 200 && status < 300) return 'ok';
   return status === 0 || status === 429 || status >= 500 ? 'unknown' : 'refused';
 }

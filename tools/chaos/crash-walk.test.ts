@@ -1,4 +1,4 @@
-import { command, CrashWalk, writesOf, type Walk } from './crash-walk';
+import { command, CrashWalk, listWritePoints, type Walk } from './crash-walk';
 import { scenarios } from './scenarios';
 import { sample, seeded } from './seeded';
 
@@ -25,7 +25,7 @@ describe('the crash walk: a service crashes before or after one of its Redis or 
     async (_, service, scenario) => {
       const surveyed: Walk = await walk.survey(scenario, service);
       const points = sample(
-        writesOf(surveyed),
+        listWritePoints(surveyed),
         scenario.name.startsWith('run-') ? pointsEachOfRuns : pointsEach,
         seeded(seed),
       );

@@ -9,7 +9,7 @@ import { scenarios } from './scenarios';
 import { reach, startStageWorker, type Scenario, type Stage } from './stage';
 import type { ScriptedWorker } from './scripted-worker';
 import { putWorkflows } from './workflows';
-import { outageOf, startWorld, type World, type WorldOptions } from './world';
+import { trackOutage, startWorld, type World, type WorldOptions } from './world';
 
 /** One service in one scenario, with its operations. */
 export interface Walk {
@@ -81,7 +81,7 @@ export class CrashWalk {
         operations.arm(point);
         void operations.death.then((name) => {
           died = name;
-          if (service === 'engine') this.outages.push(outageOf(process));
+          if (service === 'engine') this.outages.push(trackOutage(process));
         });
       });
     } catch (error) {
@@ -120,12 +120,12 @@ export class CrashWalk {
 export const modes: readonly Mode[] = ['before', 'after'];
 
 /** All points of a walk: each operation, in both modes. */
-export const pointsOf = ({ operations }: Walk): CrashPoint[] =>
+export const listCrashPoints = ({ operations }: Walk): CrashPoint[] =>
   operations.flatMap((_, i) => modes.map((mode) => ({ k: i + 1, mode })));
 
 /** The points at writes: a crash around a read equals one after the preceding write. */
-export const writesOf = (walk: Walk): CrashPoint[] =>
-  pointsOf(walk).filter(({ k }) => /^(FCALL|EVALSHA|PUB|ACK|[HZ]?SET|ZADD) /.test(walk.operations[k - 1] ?? ''));
+export const listWritePoints = (walk: Walk): CrashPoint[] =>
+  listCrashPoints(walk).filter(({ k }) => /^(FCALL|EVALSHA|PUB|ACK|[HZ]?SET|ZADD) /.test(walk.operations[k - 1] ?? ''));
 
 /** The command that repeats a point. */
 export const command = ({ scenario, service }: Pick<Walk, 'scenario' | 'service'>, { k, mode }: CrashPoint): string =>

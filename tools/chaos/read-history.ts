@@ -20,7 +20,7 @@ export async function readHistory(world: World, outages: readonly Outage[] = [])
 
 /** Spending and reservations per tenant, summed over the days of the accounts. */
 async function readMoney({ redis, spend }: Store): Promise<Map<string, Spent>> {
-  const days = (await keysOf(redis, keys.spend('tenant:', '').replace(/:$/, ''))).flatMap((key) => {
+  const days = (await scanKeys(redis, keys.spend('tenant:', '').replace(/:$/, ''))).flatMap((key) => {
     const [, tenant, period] = /^(.+):(\d{4}-\d\d-\d\d)$/.exec(key) ?? [];
     return tenant && period ? [{ tenant, account: `tenant:${tenant}`, period }] : [];
   });
@@ -49,10 +49,10 @@ export async function readJobs(store: Store): Promise<Map<string, JobHistory>> {
   return jobs;
 }
 
-const jobIds = ({ redis }: Store): Promise<string[]> => keysOf(redis, keys.job(''));
+const jobIds = ({ redis }: Store): Promise<string[]> => scanKeys(redis, keys.job(''));
 
 /** All keys with the prefix, without it. */
-async function keysOf(redis: Store['redis'], prefix: string): Promise<string[]> {
+async function scanKeys(redis: Store['redis'], prefix: string): Promise<string[]> {
   const ids = new Set<string>();
   let cursor = '0';
   do {
@@ -95,7 +95,7 @@ export async function readDispatches(
         dispatchId: body.env['SVC_DISPATCH_ID'] ?? '',
         attempt: Number(body.env['SVC_ATTEMPT'] ?? 0),
         sentUs: created_at_us,
-        jobHash: hashOf(body, jobs.get(body.job_id)?.record),
+        jobHash: hashRequest(body, jobs.get(body.job_id)?.record),
       });
     }
     // Not by sequence: the last messages may have been deleted.
@@ -106,7 +106,7 @@ export async function readDispatches(
 }
 
 /** Hash of the job request, without the fields that a dispatch adds. */
-function hashOf(request: JobRequest, record: JobRecord | undefined): string {
+function hashRequest(request: JobRequest, record: JobRecord | undefined): string {
   const env = Object.fromEntries(Object.entries(request.env).filter(([name]) => !name.startsWith('SVC_')));
   const budget = { ...request.budget, deadline_ms: record?.request.deadline_ms ?? 0 };
   return jobHash({ ...request, env, budget, identity: null });

@@ -1,7 +1,7 @@
 import { isRunEnded, isStepEnded, isTerminal, runStates, stepStates, type StepStatus } from '@svc/lifecycle';
 import { getGraph, type TimelineEvent, type TimelineType, type WorkflowGraph } from '@svc/workflow';
 import type { Call, History, RunHistory, Violation } from './history';
-import { stepsOf } from './workflows';
+import { getSteps } from './workflows';
 
 type Checker = (history: History) => Violation[];
 
@@ -129,7 +129,7 @@ function recordAt({ steps }: RunHistory['run'], path: string) {
 
 /** R1. A step begins after all its dependencies have ended, and only if their results permit it. */
 export const stepsInOrder = checkEachRun('R1', ({ run, timeline }) => {
-  const steps = stepsOf(run.workflow_id);
+  const steps = getSteps(run.workflow_id);
   if (!steps) return [`is of workflow ${run.workflow_id}, which does not exist`];
   const graph: WorkflowGraph = getGraph({ steps });
   const faults: string[] = [];
@@ -201,7 +201,7 @@ const cancelsJob: ReadonlySet<TimelineType> = new Set(['step_cancelled', 'step_f
 
 /** R3. Each step is compensated at most once, newest first; a failed run has compensated every completed step. */
 export const compensatedOnce = checkEachRun('R3', ({ run, timeline }, { jobs }) => {
-  const steps = stepsOf(run.workflow_id) ?? {};
+  const steps = getSteps(run.workflow_id) ?? {};
   const pathsWith = (type: TimelineType) => timeline.flatMap((event) => (event.type === type && event.step_id ? [event.step_id] : [])); // prettier-ignore
   const undone = pathsWith('step_compensation_started');
   const done = pathsWith('step_completed').filter(

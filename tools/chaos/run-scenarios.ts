@@ -12,7 +12,7 @@ const start = ({ world }: Stage, workflow: ChaosWorkflow, input: object = {}) =>
 
 const one = (runId: string, status: RunStatus): Ending[] => [{ runId, status }];
 
-async function runOf({ store }: World, runId: string): Promise<RunState> {
+async function loadRun({ store }: World, runId: string): Promise<RunState> {
   const loaded = await store.runs.load(runId);
   if (!loaded) throw new Error(`run ${runId} does not exist`);
   return toRunState(loaded);
@@ -22,7 +22,7 @@ async function runOf({ store }: World, runId: string): Promise<RunState> {
 const untilRun = (world: World, runId: string, isSo: (run: RunState) => boolean): Promise<RunState> =>
   eventually(
     async () => {
-      const run = await runOf(world, runId);
+      const run = await loadRun(world, runId);
       if (!isSo(run)) throw new Error(`run ${runId} is ${run.status}: ${JSON.stringify(run.steps)}`);
       return run;
     },

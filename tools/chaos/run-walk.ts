@@ -1,4 +1,4 @@
-import { command, CrashWalk, modes, pointsOf, type Walk } from './crash-walk';
+import { command, CrashWalk, modes, listCrashPoints, type Walk } from './crash-walk';
 import type { CrashPoint, Mode } from './operations';
 import { scenarios } from './scenarios';
 
@@ -37,7 +37,9 @@ export async function runWalk(wish: WalkWish, say: (text: string) => void): Prom
     for (const { scenario, service } of wanted) {
       const surveyed = await walk.survey(scenario, service);
       say(`${scenario.name}: ${surveyed.operations.length} operations of the ${service}`);
-      for (const point of wish.k === undefined ? pointsOf(surveyed) : modes.map((mode) => ({ k: wish.k ?? 1, mode }))) {
+      for (const point of wish.k === undefined
+        ? listCrashPoints(surveyed)
+        : modes.map((mode) => ({ k: wish.k ?? 1, mode }))) {
         if (wish.mode !== undefined && wish.mode !== point.mode) continue;
         if (await stepAndReport(walk, surveyed, point, { report, say })) continue;
         // A violation would be found again at every later point.

@@ -89,7 +89,7 @@ export const scenarios: readonly Scenario[] = [
       await reach(stage.world, jobId, ['FAILED']);
       stage.begin();
       await stage.world.client('admin').retry(jobId);
-      const again = await childOf(stage.world, jobId);
+      const again = await findRetry(stage.world, jobId);
       return [...one(jobId, 'FAILED'), ...one(again, 'FAILED')];
     },
   },
@@ -125,7 +125,7 @@ async function isEnded({ store }: World, jobId: string): Promise<boolean> {
 }
 
 /** The job created by a retry; read from the store, since the response may have been lost. */
-async function childOf({ store }: World, jobId: string): Promise<string> {
+async function findRetry({ store }: World, jobId: string): Promise<string> {
   return eventually(async () => {
     const [child] = await store.redis.keys(`${keys.job(jobId)}-retry-*`);
     if (child === undefined) throw new Error(`no retry of ${jobId}`);

@@ -14,7 +14,7 @@ import { readHistory, readJobs, readLeft } from './read-history';
 import { startStageWorker } from './stage';
 import { timersFired } from './timer-invariants';
 import { putWorkflows } from './workflows';
-import { outageOf, startWorld, type World } from './world';
+import { trackOutage, startWorld, type World } from './world';
 
 /** Single faults on real processes under load; docs/fault-table.md refers to these tests by name. */
 describe('a single fault', () => {
@@ -143,7 +143,7 @@ describe('a single fault', () => {
     const killedMs = Date.now();
     await process.kill('SIGKILL');
     clock.set(0);
-    outages.push(outageOf(process, killedMs));
+    outages.push(trackOutage(process, killedMs));
 
     await ended();
     const fired = timersFired(await readHistory(world, outages)).filter(({ path }) => path === 'dry');

@@ -72,7 +72,7 @@ export type ChaosWorkflow = keyof typeof workflows;
 const table: Readonly<Record<string, Steps>> = workflows;
 
 /** Steps of one of these workflows; undefined for any other. */
-export const stepsOf = (workflowId: string): Steps | undefined => table[workflowId];
+export const getSteps = (workflowId: string): Steps | undefined => table[workflowId];
 
 /** Stores all workflows. @throws Error with the first error response */
 export async function putWorkflows(world: World): Promise<void> {

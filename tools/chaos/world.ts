@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApps } from '../stack/build';
-import { addressOf, environments } from '../stack/environment';
+import { getAddress, environments } from '../stack/environment';
 import { ensureKeys, type Keys } from '../stack/keys';
 import { ensurePolicyKey } from '../stack/policy-key';
 import { ensureLicense } from '../stack/license';
@@ -78,8 +78,8 @@ const shortTimes = {
 /** After a crash, another engine continues a run once the entry's lock, the stalled check and the run's lock have passed. */
 const takeoverMs = 2_000 + 1_000 + 2_000;
 
-/** Ends when the engine has restarted and resumed its runs; from then on timers must be on time. */
-export function outageOf(engine: Supervised, fromMs = Date.now()): Outage {
+/** Records an outage, which ends when the engine has restarted and resumed its runs: from then on timers must be on time. */
+export function trackOutage(engine: Supervised, fromMs = Date.now()): Outage {
   const outage = { fromMs, toMs: Infinity };
   void engine
     .untilReady()
@@ -99,7 +99,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-chaos-'));
   const [redis, nats] = await Promise.all([startRedis(), startNats()]);
   const keys = ensureKeys(join(dataDir, 'api-keys.json'), 'default');
-  const envs = await environmentsOf(options, services, dataDir, keys);
+  const envs = await buildEnvironments(options, services, dataDir, keys);
   const detour = options.detour ?? crashProxies;
   const detours: Detour[] = [];
   const running = new Map<string, Service>();
@@ -120,7 +120,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   }
 
   const bus = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
-  const baseUrl = `http://${addressOf(envs['api'], 'GATEWAY_HTTP_ADDR')}`;
+  const baseUrl = `http://${getAddress(envs['api'], 'GATEWAY_HTTP_ADDR')}`;
   const calls: Call[] = [];
   return {
     redis,
@@ -147,7 +147,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-async function environmentsOf(
+async function buildEnvironments(
   { env = {} }: WorldOptions,
   services: readonly ServicePlan[],
   dataDir: string,
@@ -181,7 +181,7 @@ async function environmentsOf(
 }
 
 function supervise(plan: ServicePlan, env: NodeJS.ProcessEnv, { onLine, onUnaskedEnd }: WorldOptions): Supervised {
-  const readyUrl = `http://${addressOf(env, plan.readyAt)}/readyz`;
+  const readyUrl = `http://${getAddress(env, plan.readyAt)}/readyz`;
   return new Supervised(
     {
       name: plan.name,

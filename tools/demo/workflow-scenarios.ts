@@ -7,7 +7,7 @@ import type { Row, Scenario, World } from './scenarios';
 
 const patienceMs = 30_000;
 const ended = ({ run }: ShownRun) => run.completed_at !== null;
-const flowOf = (workflowId: string) => readExample(workflowId.replace(/^example-/, '')) as unknown as Flow;
+const readFlow = (workflowId: string) => readExample(workflowId.replace(/^example-/, '')) as unknown as Flow;
 
 /** Body of a response, which must be 2xx. */
 async function must<Body>(call: Promise<{ status: number; body: unknown }>): Promise<Body> {
@@ -32,7 +32,7 @@ async function look(client: Client, id: string): Promise<ShownRun> {
   const children = new Map<string, ShownRun>();
   for (const child of begun) children.set(child, await look(client, child));
   const gates = Object.values(run.steps).some(waitsForPeople) ? await openGates(client) : new Map<string, string>();
-  return { run, flow: flowOf(run.workflow_id), children, gates };
+  return { run, flow: readFlow(run.workflow_id), children, gates };
 }
 
 const waitsForPeople = ({ status, job_id: jobId }: RunView['steps'][string]) => status === 'waiting' && Boolean(jobId);

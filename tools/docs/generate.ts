@@ -262,7 +262,7 @@ interface DescribedSetting {
   keys?: Record<string, DescribedSetting>;
 }
 
-const typeOf = ({ type = '', flags, allow = [], rules = [] }: DescribedSetting): string => {
+const describeType = ({ type = '', flags, allow = [], rules = [] }: DescribedSetting): string => {
   if (flags?.only) return allow.map(String).join(', ');
   const limit = (name: string) => rules.find((rule) => rule.name === name)?.args?.limit;
   const [least, most] = [limit('min'), limit('max')];
@@ -283,7 +283,7 @@ const settingRows = (path: string, { keys, ...setting }: DescribedSetting, secti
   const { default: standard, description = '' } = setting.flags ?? {};
   const shown = standard === undefined ? '' : `\`${JSON.stringify(standard)}\``;
   const merge = sectionMerge || mergeText(setting);
-  const row = [`\`${path}\``, typeOf(setting), shown, description, merge, settingActor(path) ?? ''];
+  const row = [`\`${path}\``, describeType(setting), shown, description, merge, settingActor(path) ?? ''];
   return inner.length > 0 ? inner : [row];
 };
 

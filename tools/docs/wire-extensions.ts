@@ -21,7 +21,7 @@ export const wireExtensions = (): WireExtension[] => files.flatMap((file) => ext
 function extensionsIn(file: string): WireExtension[] {
   const source = readFileSync(join(folder, file), 'utf8');
   const { root } = parse(source, { keepCase: true, alternateCommentMode: true });
-  return typesOf(root).flatMap(({ name: message, fieldsArray }) =>
+  return listTypes(root).flatMap(({ name: message, fieldsArray }) =>
     fieldsArray.filter(({ id }) => id >= firstNumber).map((field) => extension(file, message, field)),
   );
 }
@@ -32,7 +32,7 @@ function extension(file: string, message: string, { name, id, type, repeated, co
   return { message, field: name, number: id, type: repeated ? `repeated ${type}` : type, meaning };
 }
 
-const typesOf = (space: Namespace): Type[] =>
+const listTypes = (space: Namespace): Type[] =>
   space.nestedArray.flatMap((inner) =>
-    inner instanceof Type ? [inner, ...typesOf(inner)] : inner instanceof Namespace ? typesOf(inner) : [],
+    inner instanceof Type ? [inner, ...listTypes(inner)] : inner instanceof Namespace ? listTypes(inner) : [],
   );

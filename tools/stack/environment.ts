@@ -110,7 +110,7 @@ function policyKeyVariables({ file, publicKey }: PolicyKey, callers: NodeJS.Proc
 }
 
 /** The address a service listens on, as a client dials it. */
-export function addressOf(env: NodeJS.ProcessEnv | undefined, name: string): string {
+export function getAddress(env: NodeJS.ProcessEnv | undefined, name: string): string {
   const address = env?.[name];
   return address ? dialable(address) : '';
 }

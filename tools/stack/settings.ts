@@ -78,5 +78,5 @@ export const coreServices: readonly ServicePlan[] = [
   },
 ];
 
-export const servicesOf = (options: StackOptions): readonly ServicePlan[] =>
+export const listServices = (options: StackOptions): readonly ServicePlan[] =>
   options.services ?? [...(options.kernel ? [kernelService] : []), ...coreServices];

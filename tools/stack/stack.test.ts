@@ -29,7 +29,7 @@ const callerEnv = (more: NodeJS.ProcessEnv = {}) => ({ PATH: process.env['PATH']
 const start = (options: StackOptions = {}) =>
   startStack({ dataDir: folder(), build: false, services, env: callerEnv(), ...options });
 const onDisk = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8')) as StackInfo;
-const portOf = (url: string) => Number(new URL(url).port);
+const getPort = (url: string) => Number(new URL(url).port);
 
 /** The environment of the sample gateway, read over HTTPS with only the stack's authority trusted. */
 const gatewayEnv = ({ info }: Stack) =>
@@ -157,8 +157,8 @@ describe('the end of a stack', () => {
     await stack.stop();
 
     expect(readFileSync(log, 'utf8').trim().split('\n').sort()).toEqual(['api true true', 'scheduler true true']);
-    expect(await accepts(portOf(redis_url))).toBe(false);
-    expect(await accepts(portOf(nats_url))).toBe(false);
+    expect(await accepts(getPort(redis_url))).toBe(false);
+    expect(await accepts(getPort(nats_url))).toBe(false);
     expect(() => onDisk(data_dir)).toThrow('ENOENT');
   }, 30_000);
 

@@ -2,14 +2,14 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildApps } from './build';
 import { ensureCertificates } from './certificates';
-import { addressOf, environments } from './environment';
+import { getAddress, environments } from './environment';
 import { removeInfo, runningSupervisor, writeInfo, type StackInfo } from './info';
 import { ensureKeys } from './keys';
 import { ensurePolicyKey } from './policy-key';
 import { ensureLicense } from './license';
 import { portPicker } from './ports';
 import { answersOk } from './probe';
-import { repositoryRoot, servicesOf, type ServicePlan, type StackOptions } from './settings';
+import { repositoryRoot, listServices, type ServicePlan, type StackOptions } from './settings';
 import { planStores, type StoreAccess } from './stores';
 import { Supervised, type ProcessPlan } from './supervised';
 
@@ -47,7 +47,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     );
   }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const services = servicesOf(options);
+  const services = listServices(options);
   if (options.build ?? true) {
     progress('building the services');
     await buildApps(services.map(({ name }) => name));
@@ -81,7 +81,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   try {
     if (stores.length > 0) progress(`starting ${stores.map(({ name }) => name).join(' and ')}`);
     await Promise.all(stores.map((store) => store.start()));
-    for (const stage of stagesOf(services)) {
+    for (const stage of groupByStage(services)) {
       progress(`starting ${stage.join(' and ')}`);
       await Promise.all(running.filter(({ name }) => stage.includes(name)).map((service) => service.start()));
     }
@@ -146,7 +146,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   const processes = services.map(({ name, main, readyAt, readyOverTls = false }): ProcessPlan => {
     const env = envs[name] ?? {};
     const scheme = readyOverTls && hasTls(env) ? 'https' : 'http';
-    const readyUrl = `${scheme}://${addressOf(env, readyAt)}/readyz`;
+    const readyUrl = `${scheme}://${getAddress(env, readyAt)}/readyz`;
     const file = resolve(repositoryRoot, main);
     return {
       name,
@@ -161,7 +161,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   const gateway = envs['api'] ?? Object.values(envs)[0];
   const path = (name: string) => resolve(repositoryRoot, gateway?.[name] ?? '');
   const probeAddress = ({ name, ports, readyAt }: ServicePlan) =>
-    addressOf(envs[name], 'GATEWAY_METRICS_ADDR' in ports ? 'GATEWAY_METRICS_ADDR' : readyAt);
+    getAddress(envs[name], 'GATEWAY_METRICS_ADDR' in ports ? 'GATEWAY_METRICS_ADDR' : readyAt);
   const metricsUrls = Object.fromEntries(
     services.map((service) => [service.name, `http://${probeAddress(service)}/metrics`]),
   );
@@ -170,8 +170,8 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
     storeAccess: () => stores.access(),
     processes,
     info: {
-      base_url: `${hasTls(gateway) ? 'https' : 'http'}://${addressOf(gateway, 'GATEWAY_HTTP_ADDR')}`,
-      grpc_addr: addressOf(gateway, 'GATEWAY_GRPC_ADDR'),
+      base_url: `${hasTls(gateway) ? 'https' : 'http'}://${getAddress(gateway, 'GATEWAY_HTTP_ADDR')}`,
+      grpc_addr: getAddress(gateway, 'GATEWAY_GRPC_ADDR'),
       metrics_url: metricsUrls['api'] ?? '',
       metrics_urls: metricsUrls,
       ca_file: caFile ?? '',
@@ -190,7 +190,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   };
 }
 
-const stagesOf = (services: readonly ServicePlan[]): string[][] =>
+const groupByStage = (services: readonly ServicePlan[]): string[][] =>
   [...new Set(services.map(({ stage }) => stage))]
     .sort((a, b) => a - b)
     .map((stage) => services.filter((service) => service.stage === stage).map(({ name }) => name));

@@ -24,15 +24,15 @@ const ours = Root.fromJSON(protoDescriptor).resolveAll().lookup('svc.agent.v1');
 
 const named = (name: string): unknown => (ours instanceof Namespace ? ours.get(name) : null);
 
-function fieldsOf(message: string): WireField[] {
+function listFields(message: string): WireField[] {
   const type: unknown = named(message);
   if (!(type instanceof Type)) throw new Error(`there is no message ${message}`);
   return type.fieldsArray
-    .map((field) => ({ number: field.id, name: field.name, type: typeOf(field) }))
+    .map((field) => ({ number: field.id, name: field.name, type: describeType(field) }))
     .sort((a, b) => a.number - b.number);
 }
 
-function typeOf(field: Field): string {
+function describeType(field: Field): string {
   const type = field.resolvedType?.name ?? field.type;
   if (field instanceof MapField) return `map<${field.keyType},${type}>`;
   return field.repeated ? `repeated ${type}` : type;
@@ -40,7 +40,7 @@ function typeOf(field: Field): string {
 
 describe('the published package and this platform', () => {
   it.each(Object.entries(published.messages))('agree on every field of %s below 1000', (message, fields) => {
-    expect(fieldsOf(message).filter(({ number }) => number < firstExtension)).toEqual(fields);
+    expect(listFields(message).filter(({ number }) => number < firstExtension)).toEqual(fields);
   });
 
   it.each(Object.entries(published.enums))('agree on every value of %s', (name, values) => {

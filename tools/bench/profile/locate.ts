@@ -7,13 +7,13 @@ import type { Locate, Place } from './cpu-profile';
 /** Finds the source of a bundled function through the source map next to the bundle. */
 export function locator(root: string): Locate {
   const maps = new Map<string, SourceMap | undefined>();
-  const mapOf = (file: string) => {
+  const loadMap = (file: string) => {
     if (!maps.has(file)) maps.set(file, readMap(file));
     return maps.get(file);
   };
   return (url, line, column) => {
     const file = url.startsWith('file:') ? fileURLToPath(url) : url;
-    const entry = mapOf(file)?.findEntry(line, column);
+    const entry = loadMap(file)?.findEntry(line, column);
     if (!entry || !('originalSource' in entry)) return locateFunction(root, file, line);
     return locateFunction(root, resolve(dirname(file), entry.originalSource), entry.originalLine);
   };

@@ -42,7 +42,7 @@ const forbiddenSubscriptions = [
   'job.>',
   'job.render',
 ];
-const forbiddenCommands = [
+const forbiddenCommands: [string, ...string[]][] = [
   ['get', '{s0}:job:j1'],
   ['get', 'session:user:abc'],
   ['get', 'cfg:system:policy'],
@@ -60,7 +60,7 @@ const forbiddenCommands = [
   ['client', 'list'],
   ['flushall'],
   ['publish', 'x', 'y'],
-] as const;
+];
 
 /** Declares the tests that the credentials of a worker give no access beyond its own jobs. @param access read when they run */
 export function describeWorkerRestrictions(access: () => RestrictedWorker): void {
