@@ -98,7 +98,7 @@ describe('startStack', () => {
   });
 
   it.each(['api', 'scheduler', 'nats'])(
-    'brings %s back when it is killed, and stack.json has the new pid',
+    'restarts %s when it is killed, and stack.json has the new pid',
     async (name) => {
       const before = stack.info.pids[name];
 
