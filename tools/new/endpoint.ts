@@ -1,4 +1,4 @@
-import { camel, pascal, requireKebabCase, sentence } from './names';
+import { camel, pascal, plural, requireKebabCase, sentence } from './names';
 import { addImport, insertBefore, Refusal, required, type Changes, type Repository } from './repository';
 
 /** Folders of declarations that are not named after the feature. */
@@ -11,7 +11,7 @@ const declaredIn: Readonly<Record<string, string>> = {
 
 interface Target {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Follows `/api/v1/<noun>`. */
+  /** Follows `/api/v1/<collection>`. */
   rest: '' | '/:id' | `/:id/${string}`;
 }
 
@@ -34,7 +34,8 @@ interface Endpoint extends Target {
   /** Such as `list-reports`. */
   operation: string;
   verb: string;
-  noun: string;
+  /** As in the path: `reports`. */
+  collection: string;
 }
 
 /**
@@ -56,7 +57,9 @@ export function planEndpoint(
     throw new Refusal(`the name of the endpoint must be <verb>-<noun>, such as list-reports; got "${operation}"`);
   }
   const target = targets[verb] ?? { method: 'post', rest: `/:id/${verb}` };
-  const endpoint: Endpoint = { operation, verb, noun: nouns.join('-'), ...target };
+  const noun = nouns.join('-');
+  const collection = verb === 'list' ? noun : plural(noun);
+  const endpoint: Endpoint = { operation, verb, collection, ...target };
   const source = ['libs/features', project, 'src', ...folders].join('/');
   const declarations = `libs/contract/src/${declaredIn[project] ?? project}`;
   requireFree(repository, endpoint, [declarations, source]);
@@ -69,7 +72,7 @@ export function planEndpoint(
   ]);
 }
 
-const path = ({ noun, rest }: Endpoint): string => `/api/v1/${noun}${rest}`;
+const path = ({ collection, rest }: Endpoint): string => `/api/v1/${collection}${rest}`;
 const place = (endpoint: Endpoint): string => `  method: '${endpoint.method}',\n  path: '${path(endpoint)}',\n`;
 
 function requireFree(repository: Repository, endpoint: Endpoint, folders: readonly string[]): void {
@@ -96,7 +99,7 @@ function requireFree(repository: Repository, endpoint: Endpoint, folders: readon
 }
 
 const declaration = (endpoint: Endpoint): string => {
-  const { operation, noun, verb, rest } = endpoint;
+  const { operation, collection, verb, rest } = endpoint;
   const view = `${pascal(operation)}View`;
   const params = rest === '' ? '{}' : "{ id: text('Id of the record.').min(1).max(limits.idChars) }";
   return `import { endpoint } from '../endpoint';
@@ -108,9 +111,9 @@ export interface ${view} {
 }
 
 export const ${camel(operation)} = endpoint({
-  id: '${camel(noun)}.${camel(verb)}',
+  id: '${camel(collection)}.${camel(verb)}',
 ${place(endpoint)}  summary: '${sentence(operation)}',
-  access: { roles: ['admin'] },
+  access: { permission: 'admin.*', roles: ['admin'] },
   params: ${params},
   answer: {
     status: 200,

@@ -18,4 +18,10 @@ export const pascal = (kebab: string): string => capitalized(camel(kebab));
 /** `usage-reports` as it begins a sentence: `Usage reports`. */
 export const sentence = (kebab: string): string => capitalized(kebab.replaceAll('-', ' '));
 
+/** `usage-report` as its collection is named: `usage-reports`. */
+export function plural(kebab: string): string {
+  if (kebab.endsWith('s')) return kebab;
+  return /[^aeiou]y$/.test(kebab) ? `${kebab.slice(0, -1)}ies` : `${kebab}s`;
+}
+
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

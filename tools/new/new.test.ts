@@ -61,6 +61,16 @@ describe('npm run new', () => {
     timeoutMs,
   );
 
+  it('names a path by the collection, and lets only administrators in until access is set', () => {
+    const declaration = (name: string) => readFileSync(join(copy, `libs/contract/src/usage-reports/${name}.ts`), 'utf8');
+
+    expect(declaration('list-usage-reports')).toContain("path: '/api/v1/usage-reports'");
+    expect(declaration('get-report')).toContain("path: '/api/v1/reports/:id'");
+    expect(declaration('create-report')).toContain("path: '/api/v1/reports'");
+    expect(declaration('archive-report')).toContain("path: '/api/v1/reports/:id/archive'");
+    expect(declaration('archive-report')).toContain("access: { permission: 'admin.*', roles: ['admin'] }");
+  });
+
   it('adds a feature to the lock file as npm writes it, so that npm ci accepts it', () => {
     const { packages } = JSON.parse(readFileSync(join(copy, 'package-lock.json'), 'utf8'));
     const before = Object.keys(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages);
@@ -83,6 +93,7 @@ describe('npm run new', () => {
     [['feature'], 'the name of the feature is missing'],
     [['endpoint', 'jobs', 'submit-job'], 'exists already'],
     [['endpoint', 'jobs', 'list-jobs'], 'listJobs exists already, in libs/contract/src/jobs/jobs.ts'],
+    [['endpoint', 'jobs', 'read-job'], 'GET /api/v1/jobs/:id exists already, in libs/contract/src/jobs/jobs.ts'],
     [['endpoint', 'jobs', 'add-jobs'], 'POST /api/v1/jobs exists already, in libs/contract/src/jobs/jobs.ts'],
     [['endpoint', 'jobs', 'reports'], 'the name of the endpoint must be <verb>-<noun>'],
     [['endpoint', 'registry', 'list-samples'], 'choose one of registry/fleet, registry/schemas, registry/topics'],
