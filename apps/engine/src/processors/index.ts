@@ -1,5 +1,5 @@
-import { runPasses } from './run-passes';
-import { runTimers } from './run-timers';
-import { schedules } from './schedules';
+import { runPasses } from './workflow-passes';
+import { schedules } from './workflow-schedules';
+import { runTimers } from './workflow-timers';
 
 export const processors = [runPasses, runTimers, schedules];

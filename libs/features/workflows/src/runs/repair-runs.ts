@@ -17,8 +17,8 @@ export async function repairRuns(deps: RunDeps, maxRuns: number): Promise<void> 
   const { store } = deps;
   const nowMs = await store.runIndex.nowMs();
   const ids = await store.runIndex.toScan(nowMs - untouchedMs, maxRuns);
-  const woken = await Promise.all(ids.map((id) => store.runs.rewake(id, failedRetryMs, longUntouchedMs)));
-  for (const [i, id] of ids.entries()) if (woken[i] === 'woken') deps.events.repaired(id);
+  const outcomes = await Promise.all(ids.map((id) => store.runs.requeue(id, failedRetryMs, longUntouchedMs)));
+  for (const [i, id] of ids.entries()) if (outcomes[i] === 'requeued') deps.events.repaired(id);
   await store.runIndex.scanned(ids, nowMs);
 }
 
