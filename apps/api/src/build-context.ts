@@ -11,7 +11,7 @@ import {
   type kernelMetrics,
   type OpenMetrics,
 } from '@svc/runtime';
-import { auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
+import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
 import { DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
@@ -131,6 +131,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       settings: { redact: env.policyEvaluateRedact },
       maxContentBytes: env.policyMaxBytes,
       defaultTenant: env.defaultTenant,
+      actionClaims: new ActionClaimRepository(store.redis),
       resolve: openResolver(() => clock.nowMs()),
       onCall: async (call) =>
         auditPolicyCall(base, call).catch((error: unknown) =>

@@ -1,4 +1,3 @@
-export * from './action-claim.repository';
 export * from './chat.repository';
 export * from './config.repository';
 export * from './connect';

@@ -1,6 +1,5 @@
 import { luaQueues, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
-import { ActionClaimRepository } from './action-claim.repository';
 import { ChatRepository } from './chat.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
@@ -33,7 +32,6 @@ export interface Store {
   deadLetters: DeadLetterRepository;
   workers: WorkerRepository;
   config: ConfigRepository;
-  actionClaims: ActionClaimRepository;
   schemas: SchemaRepository;
   policy: PolicyRepository;
   shadows: ShadowRepository;
@@ -62,7 +60,6 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     deadLetters: new DeadLetterRepository(redis),
     workers: new WorkerRepository(redis),
     config: new ConfigRepository(redis),
-    actionClaims: new ActionClaimRepository(redis),
     schemas: new SchemaRepository(redis),
     policy: new PolicyRepository(redis),
     shadows: new ShadowRepository(redis),

@@ -1,5 +1,6 @@
 /** Evaluation without side effects: simulation, replay, analytics and shadow policies. */
 export { analysePolicy } from './analytics-rules';
+export { ActionClaimRepository } from './evaluate/action-claim.repository';
 export { auditPolicyCall } from './evaluate/evaluate-audit';
 export { simulateBundle, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
 export { evaluatePolicy, explainPolicy, policySnapshots, simulatePolicy } from './evaluate/evaluate-policy';

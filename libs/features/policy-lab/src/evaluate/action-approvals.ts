@@ -4,9 +4,11 @@ import type { JobRecord, Store } from '@svc/store';
 import { getDeciderName } from '@svc/approvals';
 import type { Clock } from '@svc/platform';
 import { readContext } from '@svc/jobs';
+import type { ActionClaimRepository } from './action-claim.repository';
 
 export interface ActionApprovalDeps {
-  store: Pick<Store, 'jobs' | 'data' | 'actionClaims'>;
+  store: Pick<Store, 'jobs' | 'data'>;
+  actionClaims: ActionClaimRepository;
   clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -19,14 +21,14 @@ export const claimKeptSec = (2 * usableMs) / 1_000;
  * the approvers saw it when they decided. See docs/reference/policy.md#action-checks.
  */
 export async function actionApproval(
-  { store, clock }: ActionApprovalDeps,
+  { store, actionClaims, clock }: ActionApprovalDeps,
   caller: Caller,
   ref: string,
 ): Promise<ActionApproval | undefined> {
   const job = await store.jobs.load(ref);
   if (!job?.approval) return undefined;
   const { status, resolved_by, resolved_at = 0 } = job.approval;
-  const [isConsumed, actionHash] = await Promise.all([store.actionClaims.isTaken(ref), describedAction(store, job)]);
+  const [isConsumed, actionHash] = await Promise.all([actionClaims.isTaken(ref), describedAction(store, job)]);
   return {
     tenant: job.tenant,
     status: status === 'approved' || status === 'pending' ? status : 'other',

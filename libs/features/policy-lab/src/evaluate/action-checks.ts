@@ -69,13 +69,13 @@ const field = (value: unknown, name: string): unknown =>
  * @returns the block when a concurrent request consumed it first
  */
 export async function claimApproval(
-  { store }: Pick<ActionCheckDeps, 'store'>,
+  { actionClaims }: Pick<ActionCheckDeps, 'actionClaims'>,
   caller: Caller,
   { tenant }: Question,
   action: ActionBody,
 ): Promise<ActionBlock | undefined> {
   const ref = approvalUsed(action);
-  if (!ref || (await store.actionClaims.take(ref, bindingHash(action), claimKeptSec))) return undefined;
+  if (!ref || (await actionClaims.take(ref, bindingHash(action), claimKeptSec))) return undefined;
   const gate = action.kind === 'mutation' ? 'actiongate.mutation' : 'actiongate.provenance';
   const reason = 'the approval does not allow this action now';
   const finding = { gate, kind: 'refused', status: 409, subReason: 'approval:consumed', reason } as const;

@@ -1,5 +1,5 @@
+import { keys } from '@svc/store';
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
 
 /** Used approvals of actions. Each approval authorizes one action. See docs/reference/policy.md#action-checks. */
 export class ActionClaimRepository {
