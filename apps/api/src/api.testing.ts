@@ -192,7 +192,7 @@ interface Observers {
 async function start(
   servers: Servers,
   wanted: UseApiOptions,
-  { defects, published: heard, onStop }: Observers,
+  { defects, published: recorded, onStop }: Observers,
 ): Promise<Running> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-api-'));
   copyFileSync(config('safety.yaml'), join(dir, 'safety.yaml'));
@@ -263,7 +263,7 @@ async function start(
     onProblem,
   });
   onStop('http', () => listening.close(100));
-  platform.bus.tap('sys.>', ({ subject, bytes }) => void heard.push({ subject, bytes }));
+  platform.bus.tap('sys.>', ({ subject, bytes }) => void recorded.push({ subject, bytes }));
   await platform.bus.flush();
   health.started();
   return { metrics: () => opened.text(), platform, kernel, ctx, fleet, listening, dir, options };

@@ -4,14 +4,14 @@ import { getFields } from './fuzz/requests.testing';
 /** Returns the text for a field such as `jobs.submit labels`. */
 export type Words = (place: string) => string;
 
-interface Described {
+interface SchemaDescription {
   type?: string;
   flags?: { only?: boolean; presence?: string };
   allow?: unknown[];
   keys?: object;
 }
 
-const describe = (schema: Joi.Schema) => schema.describe() as Described;
+const describe = (schema: Joi.Schema) => schema.describe() as SchemaDescription;
 
 /** A body with a text in each free-text field; fields of other formats are omitted unless required. */
 export function filledBody(schema: Joi.ObjectSchema, words: Words, place: string): Record<string, unknown> {

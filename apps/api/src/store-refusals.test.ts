@@ -64,11 +64,11 @@ describe('a Redis or NATS that hangs', () => {
     stopped.push(pid);
     process.kill(pid, 'SIGSTOP');
   };
-  const goOn = () => {
+  const resume = () => {
     for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
   };
   // A paused server can neither be emptied nor stopped.
-  afterEach(goOn);
+  afterEach(resume);
 
   it('503: requests get a response while Redis hangs, and succeed after it recovers', async () => {
     const id = await api.given.job();
@@ -85,7 +85,7 @@ describe('a Redis or NATS that hangs', () => {
       checks: { redis: expect.stringMatching(/since \d{4}-/), nats: 'ok' },
     });
 
-    goOn();
+    resume();
     await eventually(async () => expect((await submit()).status).toBe(200));
     await eventually(async () => expect((await api.anonymous.get('/readyz')).status).toBe(200));
   });
@@ -103,7 +103,7 @@ describe('a Redis or NATS that hangs', () => {
     });
     expect((await api.as('admin').post(`/api/v1/jobs/${id}/cancel`)).status).toBe(200);
 
-    goOn();
+    resume();
     await eventually(async () => expect((await api.anonymous.get('/readyz')).status).toBe(200));
     await eventually(async () => expect(await api.packets()).toContain('sys.job.cancel'));
   });

@@ -19,7 +19,7 @@ output_rules:
     topics: {
       'job.cut': () => ({ key: secret, kept: 'this' }),
       'job.keep': () => ({ key: secret }),
-      'job.say': ({ context }) => ({ said: context }),
+      'job.say': ({ context }) => ({ reply: context }),
     },
   });
   /** All stored and published data of a run. */

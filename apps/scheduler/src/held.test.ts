@@ -60,7 +60,7 @@ describe('an input document that changes', () => {
   it('and cannot be read: it cannot be approved', async () => {
     await use.start({ policy: ruled('require_approval') });
     const request = { job_id: 'j1', topic: 'job.work', tenant_id: 'acme', context_ptr: 's3://bucket/input' };
-    const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'somebody', nowUs: 1 }, request);
+    const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'sender', nowUs: 1 }, request);
     await use.bus.publishDurableBytes(subjects.jobSubmit.name, encodePacket(packet));
     await eventually(() => use.until('j1', 'APPROVAL_REQUIRED'));
 

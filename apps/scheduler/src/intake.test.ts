@@ -6,7 +6,7 @@ const use = useScheduler();
 const { jobSubmit } = subjects;
 
 /** Submits a job directly on the bus, bypassing the gateway. */
-async function say(draft: JobRequestDraft, sender = 'somebody'): Promise<void> {
+async function say(draft: JobRequestDraft, sender = 'sender'): Promise<void> {
   const request = { topic: 'job.work', tenant_id: 'acme', principal_id: 'ann', ...draft };
   const packet = jobRequestPacket({ trace_id: 't1', sender_id: sender, nowUs: 1 }, request);
   await use.bus.publishDurableBytes(jobSubmit.name, encodePacket(packet));
@@ -22,7 +22,7 @@ describe('a job submitted on the bus', () => {
 
     await eventually(() => use.until('j1', 'SUCCEEDED'));
     const job = await use.job('j1');
-    expect(job).toMatchObject({ tenant: 'acme', trace_id: 't1', submitter: 'bus:somebody|principal:ann' });
+    expect(job).toMatchObject({ tenant: 'acme', trace_id: 't1', submitter: 'bus:sender|principal:ann' });
     expect(job.request).toMatchObject({ priority: 'critical', principal_id: 'ann' });
     expect(job.deadline_ms).toBeGreaterThan(job.created_at / 1_000);
     expect(worker.received[0]).toMatchObject({ job_id: 'j1', priority: 3, labels: { color: 'red' } });

@@ -80,7 +80,7 @@ describe('the references of a result', () => {
 describe('the context reference of a job from the bus', () => {
   const publish = (draft: JobRequestDraft) => {
     const request = { topic: 'job.work', tenant_id: 'acme', principal_id: 'ann', ...draft };
-    const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'somebody', nowUs: 1 }, request);
+    const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'sender', nowUs: 1 }, request);
     return use.bus.publishDurableBytes(subjects.jobSubmit.name, encodePacket(packet));
   };
   const input = JSON.stringify({ prompt: 'hi' });

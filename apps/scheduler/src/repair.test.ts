@@ -237,7 +237,7 @@ describe('leaked slots', () => {
     await worker.answer(await worker.dispatched(done));
     await use.until(done, 'SUCCEEDED');
     const sets = [keys.workerInFlight('w1'), keys.allInFlight()];
-    for (const set of sets) await use.redis.sadd(set, done, 'nobody');
+    for (const set of sets) await use.redis.sadd(set, done, 'unknown');
 
     // The scheduler's own loop may have repaired them already.
     await repairSlots(ctx);

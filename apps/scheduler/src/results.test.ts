@@ -193,12 +193,12 @@ describe('an ignored result', () => {
     const worker = await use.rawWorker({ id: 'w1' });
     const packet = jobResultPacket(
       { trace_id: '', sender_id: 'w1', nowUs: 1 },
-      { job_id: 'nobody', worker_id: 'w1', status: JobStatus.JOB_STATUS_SUCCEEDED },
+      { job_id: 'unknown', worker_id: 'w1', status: JobStatus.JOB_STATUS_SUCCEEDED },
     );
 
     await worker.raw(jobResult.name, encodePacket(packet));
 
-    await eventually(() => expect(ignored(events, 'nobody')).toEqual(['unknown job']));
+    await eventually(() => expect(ignored(events, 'unknown')).toEqual(['unknown job']));
     expect(defects).toEqual([]);
   });
 

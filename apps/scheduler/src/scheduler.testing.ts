@@ -63,7 +63,7 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-export interface Surroundings {
+export interface SchedulerSettings {
   redisUrl: string;
   natsUrl: string;
   policyPath: string;
@@ -81,7 +81,7 @@ export const onePool: PoolTable = {
 };
 
 /** Starts a scheduler like `main.ts`, with short periods and a kernel whose calls can be made to fail. */
-export async function startScheduler(around: Surroundings, plan: SchedulerPlan = {}): Promise<Scheduler> {
+export async function startScheduler(around: SchedulerSettings, plan: SchedulerPlan = {}): Promise<Scheduler> {
   const stops: { name: string; step: () => unknown }[] = [];
   const stop = async () => {
     for (const { step } of stops.reverse().splice(0)) await step();
@@ -96,7 +96,7 @@ export async function startScheduler(around: Surroundings, plan: SchedulerPlan =
 }
 
 async function startParts(
-  around: Surroundings,
+  around: SchedulerSettings,
   plan: SchedulerPlan,
   onStop: Boot<SchedulerEnv>['onStop'],
 ): Promise<Omit<Scheduler, 'stop'>> {
@@ -200,7 +200,7 @@ async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects, met
   await bus.flush();
 }
 
-const readSchedulerEnv = ({ redisUrl, natsUrl, policyPath }: Surroundings): SchedulerEnv =>
+const readSchedulerEnv = ({ redisUrl, natsUrl, policyPath }: SchedulerSettings): SchedulerEnv =>
   readEnv(schedulerEnv, {
     REDIS_URL: redisUrl,
     NATS_URL: natsUrl,

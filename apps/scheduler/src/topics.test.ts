@@ -16,7 +16,7 @@ async function given(entry: object, schema?: Record<string, unknown>): Promise<v
 async function say(draft: JobRequestDraft, input?: string): Promise<void> {
   if (input !== undefined) await use.redis.set(`ctx:${draft.job_id}`, input);
   const request = { topic: 'job.work', tenant_id: 'acme', principal_id: 'ann', ...draft };
-  const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'somebody', nowUs: 1 }, request);
+  const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'sender', nowUs: 1 }, request);
   await use.bus.publishDurableBytes(subjects.jobSubmit.name, encodePacket(packet));
 }
 const ended = async (id: string, state: 'FAILED' | 'SUCCEEDED', fields: object = {}) => {

@@ -66,7 +66,7 @@ export const submitTopic = Joi.string()
   .pattern(/^job\.(?!.*\.\.)[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9])?$/)
   .messages({
     'string.pattern.base':
-      '{{#label}} must begin with job. and go on with letters, digits, _, - and single dots, ending with a letter or digit',
+      '{{#label}} must begin with job., followed by letters, digits, _, - and single dots, and end with a letter or digit',
   });
 
 export const waitForEnd = (what: string): Joi.NumberSchema<number> =>

@@ -7,16 +7,16 @@ import { apiInfo } from '../api-info';
 import type { WireRequest } from './wire-client.testing';
 
 /** Part of Joi's schema description that value generation needs. */
-interface Described {
+interface SchemaDescription {
   type?: string;
   flags?: { only?: boolean };
   allow?: unknown[];
-  keys?: Record<string, Described>;
+  keys?: Record<string, SchemaDescription>;
   rules?: { name: string; args?: { limit?: number } }[];
-  items?: Described[];
+  items?: SchemaDescription[];
 }
 
-const describe = (schema: Joi.Schema | undefined): Described => (schema?.describe() ?? {}) as Described;
+const describe = (schema: Joi.Schema | undefined): SchemaDescription => (schema?.describe() ?? {}) as SchemaDescription;
 export const getFields = (schema: Joi.Schema | undefined): string[] => Object.keys(describe(schema).keys ?? {});
 
 /** Values that at least one field accepts, tried on each. */
@@ -40,7 +40,7 @@ function validValue(schema: Joi.Schema): fc.Arbitrary<unknown> {
 }
 
 /** Values at, just over and far over every limit that a field declares. */
-function limitValues({ type, rules = [] }: Described): unknown[] {
+function limitValues({ type, rules = [] }: SchemaDescription): unknown[] {
   const most = rules.find(({ name }) => name === 'max')?.args?.limit;
   if (most === undefined) return [];
   return [most, most + 1, most * 10].flatMap((limit): unknown[] => {

@@ -1,16 +1,16 @@
 import type { MergeField, MergeRule } from './setting-merge';
 import { settingMerge, settingSections } from './setting-sections';
 
-interface Described {
-  keys?: Record<string, Described>;
+interface SchemaDescription {
+  keys?: Record<string, SchemaDescription>;
 }
 
-const settingsUnder = (path: string, { keys = {} }: Described): string[] => {
+const settingsUnder = (path: string, { keys = {} }: SchemaDescription): string[] => {
   const inner = Object.entries(keys).flatMap(([name, one]) => settingsUnder(`${path}.${name}`, one));
   return inner.length > 0 ? inner : [path];
 };
 const settings = Object.entries(settingSections).flatMap(([name, schema]) =>
-  settingsUnder(name, schema.describe() as Described),
+  settingsUnder(name, schema.describe() as SchemaDescription),
 );
 
 /** The rules that apply to a setting: its own, and those of its groups and section. */

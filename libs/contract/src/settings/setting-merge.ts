@@ -71,16 +71,16 @@ export interface MergeField {
   fields?: Readonly<Record<string, MergeField>>;
 }
 
-interface Described {
+interface SchemaDescription {
   metas?: readonly { merge?: MergeRule }[];
   flags?: { default?: unknown };
-  keys?: Record<string, Described>;
+  keys?: Record<string, SchemaDescription>;
 }
 
 /** The merge rules that a schema declares. */
-export const readMergeField = (schema: Joi.Schema): MergeField => toField(schema.describe() as Described);
+export const readMergeField = (schema: Joi.Schema): MergeField => toField(schema.describe() as SchemaDescription);
 
-function toField({ metas = [], flags, keys = {} }: Described): MergeField {
+function toField({ metas = [], flags, keys = {} }: SchemaDescription): MergeField {
   const rule = metas.find(({ merge }) => merge !== undefined)?.merge;
   const fields = Object.entries(keys).map(([name, inner]) => [name, toField(inner)] as const);
   return {

@@ -6,18 +6,18 @@ import { defaultSettings } from './settings';
 
 const paths = (data: Record<string, unknown>) => settingFaults(data).map(({ path }) => path);
 
-interface Described {
+interface SchemaDescription {
   type?: string;
   flags?: { default?: unknown; description?: string };
-  keys?: Record<string, Described>;
+  keys?: Record<string, SchemaDescription>;
 }
-const getFields = (schema: Joi.Schema) => (schema.describe() as Described).keys ?? {};
+const getFields = (schema: Joi.Schema) => (schema.describe() as SchemaDescription).keys ?? {};
 
 /** The paths of all settings, groups within sections included. */
-const pathsUnder = (path: readonly string[], { keys = {} }: Described): string[][] =>
+const pathsUnder = (path: readonly string[], { keys = {} }: SchemaDescription): string[][] =>
   Object.entries(keys).flatMap(([name, inner]) => [[...path, name], ...pathsUnder([...path, name], inner)]);
 const fieldPaths = Object.entries(settingSections).flatMap(([name, schema]) =>
-  pathsUnder([name], schema.describe() as Described),
+  pathsUnder([name], schema.describe() as SchemaDescription),
 );
 
 /** Every field with a default, as an object of its section. */

@@ -78,7 +78,7 @@ export interface ChatBody {
   metadata?: Record<string, unknown>;
 }
 
-export const sayInChat = endpoint({
+export const postChatMessage = endpoint({
   id: 'runs.say',
   method: 'post',
   path: '/api/v1/workflow-runs/:id/chat',

@@ -4,7 +4,7 @@ import { after, anyObject, before, cursor, flag, jobId, pageLimit, text, waitFor
 import { limits } from '../limits';
 import { shape } from '../shape';
 import { listView } from '../jobs/jobs';
-import { readChat, sayInChat } from './run-chat';
+import { readChat, postChatMessage } from './run-chat';
 import { explainRun } from '../explain/run-explain';
 import { runView, type RunView } from './run-view';
 import { readWorkflows as read, runId, stepId, time, workflowId, writeWorkflows as write } from './workflow-fields';
@@ -280,7 +280,7 @@ export const workflowRunEndpoints = [
   rerunRun,
   cancelRun,
   readChat,
-  sayInChat,
+  postChatMessage,
   sendSignal,
   explainRun,
 ] as const;

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import type { Endpoint } from '../endpoint';
 import { endpoints } from '../endpoints';
-import { readChat, sayInChat } from './run-chat';
+import { readChat, postChatMessage } from './run-chat';
 import { sendSignal, startRun, workflowRunEndpoints } from './runs';
 import { addSchedule } from './schedules';
 import { dryRunWorkflow, putWorkflow, workflowEndpoints } from './workflows';
@@ -35,8 +35,10 @@ describe('endpoints of workflows and runs', () => {
     const writers = own.filter(({ method }) => method !== 'get');
 
     expect(new Set(own.filter(({ method }) => method === 'get').map(gate))).toEqual(new Set(['workflows.read any']));
-    expect(writers.filter((e) => gate(e) !== 'workflows.write admin').map(({ id }) => id)).toEqual([sayInChat.id]);
-    expect(gate(sayInChat)).toBe('workflows.write admin,operator');
+    expect(writers.filter((e) => gate(e) !== 'workflows.write admin').map(({ id }) => id)).toEqual([
+      postChatMessage.id,
+    ]);
+    expect(gate(postChatMessage)).toBe('workflows.write admin,operator');
   });
 
   it.each(own)(
@@ -77,8 +79,10 @@ describe('bodies', () => {
   });
 
   it('of a message are trimmed, with the default role user', () => {
-    expect(validate(sayInChat.body, { content: '  hi ' })?.value).toEqual({ content: 'hi', role: 'user' });
-    expect(validate(sayInChat.body, { content: '', role: 'robot' })?.error?.message).toMatch(/"role" must be one of/);
+    expect(validate(postChatMessage.body, { content: '  hi ' })?.value).toEqual({ content: 'hi', role: 'user' });
+    expect(validate(postChatMessage.body, { content: '', role: 'robot' })?.error?.message).toMatch(
+      /"role" must be one of/,
+    );
   });
 
   it.each([

@@ -15,7 +15,7 @@ export function isProviderKey(value: string): boolean {
 }
 
 /** Not empty, and not a placeholder for a password: `****`, `xxxxx`, `REDACTED`. */
-export const isNoStandIn = (value: string): boolean =>
+export const isNotPlaceholder = (value: string): boolean =>
   !/^(?:\*+|x+|\.+|-+|_+|#+|\?+|%s|redacted|masked|hidden|removed|changeme\?)$/i.test(value);
 
 /** A header credential contains a digit or letters of both cases; YOUR_TOKEN_HERE and your-token-here do not. */

@@ -9,7 +9,7 @@ import {
   runsOnServer,
 } from './checks-injection';
 import { isAddress, isInternational, isNational, isNationalDigits, isSocialSecurity } from './checks-pii';
-import { isAssignedSecret, isCredential, isGenerated, isNoStandIn, isProviderKey } from './checks-secret';
+import { isAssignedSecret, isCredential, isGenerated, isNotPlaceholder, isProviderKey } from './checks-secret';
 
 /** Whether a match counts. */
 export type Check = (value: string, around: MatchContext) => boolean;
@@ -29,8 +29,8 @@ export const checks: Readonly<Record<string, Check>> = {
   google_api_key: isGenerated,
   google_oauth_secret: isGenerated,
   sendgrid_key: isGenerated,
-  connection_string: isNoStandIn,
-  connection_password: isNoStandIn,
+  connection_string: isNotPlaceholder,
+  connection_password: isNotPlaceholder,
   bearer_token: isCredential,
   high_entropy_assignment: (value, around) => looksRandom(value) && isAssignedSecret(value, around),
   email: isAddress,

@@ -45,7 +45,7 @@ describe('a check', () => {
   });
 
   it.each([
-    ['email', 'a@b.example', 'nobody'],
+    ['email', 'a@b.example', 'nothing'],
     ['date-time', '2026-11-21T10:00:00Z', 'yesterday'],
     ['uuid', '3f2b6c1e-9f5c-4a5e-8f44-0b1c2d3e4f50', '3f2b'],
     ['ipv4', '10.0.0.1', '10.0.0.256'],

@@ -12,7 +12,7 @@ export const budgetOwner = ({ limit, amount }: OverBudget): Owner => ({
 });
 
 /** Whether its cost is reserved, which happens before the dispatch. ADR 0011. */
-export function checkBudget({ job, standing }: JobFacts): CheckResult {
+export function checkBudget({ job, position }: JobFacts): CheckResult {
   const { over_budget: over, waiting_reason: why } = job;
   if (job.reserved) return passed('its maximum cost is reserved');
   if (getStage(job) !== 'queued')
@@ -20,7 +20,7 @@ export function checkBudget({ job, standing }: JobFacts): CheckResult {
       ? passed('no budget is set')
       : notReached('policy has not allowed it yet');
   if (why !== 'budget' || !over) return notReached('the budget is checked after policy allows it');
-  const { dueMs } = standing.entry;
+  const { dueMs } = position.entry;
   return blocked({
     kind: 'budget',
     what: budgetMessage(over),

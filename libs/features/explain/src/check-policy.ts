@@ -14,7 +14,7 @@ export const ruleOwner = (decision: Pick<DecisionRecord, 'rule_id' | 'decision'>
 
 /** Whether the policy service is available. See docs/reference/policy.md#kernel. */
 export function checkPolicyService(facts: JobFacts): CheckResult {
-  const { job, nowMs, breaker, config, settings, standing } = facts;
+  const { job, nowMs, breaker, config, settings, position } = facts;
   const isOpen = breaker?.state === 'open';
   const breakerOwner: Owner = { kind: 'breaker', id: 'input', value: breaker?.state ?? 'unknown' };
   if (getStage(job) !== 'queued') return passed('policy was evaluated', breakerOwner);
@@ -24,7 +24,7 @@ export function checkPolicyService(facts: JobFacts): CheckResult {
   const mode = failMode(config, 'input_fail_mode', settings.policyFailMode);
   if (mode === 'open') return passed('policy is unavailable, and jobs run without a decision', modeOwner(facts));
   const cooldownMs = isOpen ? (breaker?.cooldown_remaining_ms ?? 0) : 0;
-  const { dueMs } = standing.entry;
+  const { dueMs } = position.entry;
   return blocked({
     kind: 'policy_unavailable',
     what: isOpen
@@ -47,13 +47,13 @@ function modeOwner({ config, settings }: JobFacts): Owner {
 }
 
 /** The last policy decision. */
-export function checkPolicy({ job, standing }: JobFacts): CheckResult {
+export function checkPolicy({ job, position }: JobFacts): CheckResult {
   const { safety } = job;
   if (!safety) return notReached('policy has not decided yet');
   const owner = ruleOwner(safety);
   const because = safety.reason ? `: ${safety.reason}` : '';
   if (getStage(job) === 'queued' && job.waiting_reason === 'throttled') {
-    const { dueMs } = standing.entry;
+    const { dueMs } = position.entry;
     return blocked({
       kind: 'throttled',
       what: `policy throttles it${because}`,

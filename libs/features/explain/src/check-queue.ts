@@ -7,8 +7,8 @@ const queueOwner: Owner = { kind: 'queue', id: 'jobs' };
 
 /** Whether its queue entry is being processed. See docs/architecture.md#the-path-of-a-job. */
 export function checkQueue(facts: JobFacts): CheckResult {
-  const { job, nowMs, standing } = facts;
-  const { entry } = standing;
+  const { job, nowMs, position } = facts;
+  const { entry } = position;
   const stage = getStage(job);
   if (stage === 'ended' || stage === 'dispatched') return passed('it left the queue');
   if (stage === 'held') return passed('it was decided, and is held for approval');
@@ -44,8 +44,8 @@ function noScheduler({ nowMs, schedulerSeenMs, settings }: JobFacts): CheckResul
 }
 
 function unqueued(facts: JobFacts): Blocker<JobBlocker> {
-  const { standing, timeouts } = facts;
-  const isFailed = standing.entry.at === 'failed';
+  const { position, timeouts } = facts;
+  const isFailed = position.entry.at === 'failed';
   return {
     kind: 'unattended',
     what: isFailed ? 'its queue entry failed for good' : 'it has no queue entry',

@@ -64,13 +64,13 @@ export function checkSlots(facts: JobFacts): CheckResult {
 
 /** The concurrency limit that policy sets for the tenant. See docs/reference/routing.md#concurrency-limits. */
 export function checkTenantLimit(facts: JobFacts): CheckResult {
-  const { job, standing } = facts;
+  const { job, position } = facts;
   const done = skipRouting(facts);
   if (done) return done;
   const cap = concurrencyCap(facts);
   if (cap === undefined) return passed('policy sets no concurrency limit for its tenant');
   const owner: Owner = { ...ruleOwner(job.safety), value: cap };
-  const { tenantInFlight: running } = standing;
+  const { tenantInFlight: running } = position;
   if (running < cap) return passed(`${running} of at most ${cap} concurrent jobs of its tenant are running`, owner);
   return blocked({
     kind: 'tenant_limit',
@@ -89,22 +89,22 @@ function concurrencyCap({ job }: JobFacts): number | undefined {
 
 /** The concurrency limit of the license. */
 export function checkLicenseLimit(facts: JobFacts): CheckResult {
-  const { standing, licenseCap } = facts;
+  const { position, licenseCap } = facts;
   const done = skipRouting(facts);
   if (done) return done;
   if (licenseCap <= 0) return passed('the license sets no concurrency limit');
   const owner: Owner = { kind: 'license', id: 'max_concurrent_jobs', value: licenseCap };
-  if (standing.allInFlight < licenseCap) return passed(`the license allows ${licenseCap} concurrent jobs`, owner);
+  if (position.allInFlight < licenseCap) return passed(`the license allows ${licenseCap} concurrent jobs`, owner);
   const what = `the ${licenseCap} jobs that the license allows concurrently are running`;
   return blocked({ kind: 'license_limit', what, owner, how: 'one of them must end, or the license must allow more', ...waitFields(facts) });
 } // prettier-ignore
 
 /** Its position in the lane. See docs/reference/routing.md#fairness. Of other tenants only the presence is disclosed. */
 export function checkTurn(facts: JobFacts): CheckResult {
-  const { job, standing } = facts;
+  const { job, position } = facts;
   const done = skipRouting(facts);
   if (done) return done;
-  const { lane } = standing;
+  const { lane } = position;
   if (!lane) return notReached('it does not wait for a worker yet');
   const own = lane.ownBefore === 0 ? [] : [`${lane.ownBefore} of its own tenant’s jobs`];
   const before = [...own, ...(lane.hasOthersBefore ? ['jobs of other tenants'] : [])];

@@ -18,7 +18,7 @@ describe('a job is explained by the first thing that blocks it', () => {
   });
 
   it('runs every check in order, and only the first blocker blocks', () => {
-    const facts = waitingWith({ job: { topic: 'job.gpu' }, standing: { allInFlight: 3 }, facts: { licenseCap: 3 } });
+    const facts = waitingWith({ job: { topic: 'job.gpu' }, position: { allInFlight: 3 }, facts: { licenseCap: 3 } });
 
     const { checks } = explainJob(facts);
 

@@ -47,7 +47,7 @@ class RunFixture {
   explain(context: Partial<RunExplainContext> = {}): ExplainView {
     return explainRun(this.definition, this.run, this.jobs, {
       nowMs,
-      standing: { entry: 'asleep', isPaused: false, inbox: 0 },
+      position: { entry: 'asleep', isPaused: false, inbox: 0 },
       hasEngine: true,
       maxParallelSteps: 10,
       runStarter: 'deny_policy_holds',
@@ -70,11 +70,11 @@ const asleep = { entry: 'asleep', isPaused: false, inbox: 0 } as const;
 describe('a run is explained by the first thing that blocks it', () => {
   const weigh: StepDefinition = { topic: 'job.work' };
   const cases: [RunWait['kind'], string, () => ExplainView, Partial<RunWait>, RegExp][] = [
-    ['engine', 'no engine runs', () => new RunFixture({ weigh }).explain({ standing: { ...asleep, entry: 'due', inbox: 1 }, hasEngine: false }), { owner: { kind: 'service', id: 'engine' }, clears_at: null }, /no engine runs/],
-    ['engine', 'the queue of runs is paused', () => new RunFixture({ weigh }).explain({ standing: { ...asleep, entry: 'due', isPaused: true } }), { owner: { kind: 'queue', id: 'workflow-passes', value: 'paused' } }, /paused/],
-    ['engine', 'it has no queue entry', () => new RunFixture({ weigh }).after(start).explain({ standing: { ...asleep, entry: 'lost' } }), {}, /no queue entry/],
-    ['engine', 'its entry failed', () => new RunFixture({ weigh }).after(start).explain({ standing: { ...asleep, entry: 'failed' } }), {}, /failed for good/],
-    ['engine', 'its last pass was incomplete', () => new RunFixture({ weigh }).after(start).explain({ standing: { ...asleep, entry: 'delayed', dueMs: nowMs + 1_000 } }), { next_try_at: at(1) }, /failed and will be retried/],
+    ['engine', 'no engine runs', () => new RunFixture({ weigh }).explain({ position: { ...asleep, entry: 'due', inbox: 1 }, hasEngine: false }), { owner: { kind: 'service', id: 'engine' }, clears_at: null }, /no engine runs/],
+    ['engine', 'the queue of runs is paused', () => new RunFixture({ weigh }).explain({ position: { ...asleep, entry: 'due', isPaused: true } }), { owner: { kind: 'queue', id: 'workflow-passes', value: 'paused' } }, /paused/],
+    ['engine', 'it has no queue entry', () => new RunFixture({ weigh }).after(start).explain({ position: { ...asleep, entry: 'lost' } }), {}, /no queue entry/],
+    ['engine', 'its entry failed', () => new RunFixture({ weigh }).after(start).explain({ position: { ...asleep, entry: 'failed' } }), {}, /failed for good/],
+    ['engine', 'its last pass was incomplete', () => new RunFixture({ weigh }).after(start).explain({ position: { ...asleep, entry: 'delayed', dueMs: nowMs + 1_000 } }), { next_try_at: at(1) }, /failed and will be retried/],
     ['job', 'its job is blocked', () => new RunFixture({ weigh }).after(start).withJob('r1:weigh@1', waitingWith({ facts: { workers: [worker({ active: 2 })] } })).explain(), { step_id: 'weigh', job_id: 'r1:weigh@1', job_state: 'PENDING', job_blocked_by: 'workers_full', owner: { kind: 'pool', id: 'main', value: 2 } }, /slots in use/],
     ['job', 'its job is not submitted', () => new RunFixture({ weigh }).after(start).explain(), { job_id: 'r1:weigh@1' }, /still to be submitted/],
     ['approval', 'a gate is open', () => new RunFixture({ sign: { type: 'approval', gate: { quorum: 2, expires_sec: 60 } } }).after(start, { kind: 'gateResolved', jobId: 'r1:sign@1', approved: true, by: 'ann' }).explain(), { step_id: 'sign', job_id: 'r1:sign@1', owner: { kind: 'gate', id: 'sign', value: 2 }, clears_at: null, how: expect.stringContaining(`at ${at(60)} it expires: reject`) as string }, /1 of 2 approvals/],
@@ -130,8 +130,8 @@ describe('a run that nothing blocks', () => {
   it('shows the engine that holds its lock, and that it was queued before', () => {
     const given = new RunFixture({ weigh: {} });
 
-    const worked = given.explain({ standing: { ...asleep, entry: 'due', lock: { owner: 'e1:a', leftMs: 4_000 } } });
-    const inLine = given.explain({ standing: { ...asleep, entry: 'due' } });
+    const worked = given.explain({ position: { ...asleep, entry: 'due', lock: { owner: 'e1:a', leftMs: 4_000 } } });
+    const inLine = given.explain({ position: { ...asleep, entry: 'due' } });
 
     expect(worked.waits).toMatchObject([{ kind: 'lock', owner: { kind: 'lock', id: 'e1:a' }, clears_at: at(4) }]);
     expect(inLine).toMatchObject({ blocked_by: null, waits: [{ kind: 'engine', under_way: true }] });

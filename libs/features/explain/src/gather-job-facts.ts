@@ -64,7 +64,7 @@ export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: 
 
 export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: SharedFacts): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
-  const [standing, history, topic, config, rules] = await Promise.all([
+  const [position, history, topic, config, rules] = await Promise.all([
     store.queuePositions.of(job),
     store.jobs.events(job.id),
     topics.registry.find(job.tenant, job.topic),
@@ -75,7 +75,7 @@ export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: S
     nowMs: clock.nowMs(),
     job,
     history,
-    standing,
+    position,
     topic,
     config,
     pools: fleet.pools(),

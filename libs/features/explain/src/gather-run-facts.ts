@@ -21,19 +21,19 @@ export async function gatherRunFacts(deps: ExplainRunDeps, scope: TenantScope, i
   const { store, clock } = deps;
   const { run, definition } = await loadRun(deps, scope, id);
   const { org_id: tenant, team_id: team, workflow_id: workflow } = run;
-  const [standing, timers, jobs, config] = await Promise.all([
+  const [position, timers, jobs, config] = await Promise.all([
     store.queuePositions.ofRun(id),
     isRunEnded(run.status) ? [] : store.runs.timers(id),
     explainStepJobs(deps, definition, run),
     deps.config.at({ tenant, team, workflow }),
   ]);
-  const needsEngine = standing.entry !== 'asleep' && !standing.lock;
+  const needsEngine = position.entry !== 'asleep' && !position.lock;
   return {
     nowMs: clock.nowMs(),
     definition,
     run,
     jobs,
-    standing,
+    position,
     // Listing engines scans every key of the store, so only when the run waits for one.
     hasEngine: !needsEngine || (await store.workers.instances(['engine'])).length > 0,
     runStarter: runStarterRule(config),

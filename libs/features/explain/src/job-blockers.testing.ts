@@ -26,7 +26,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'queue_paused',
     name: 'the queue is paused',
-    facts: factsWith({ standing: { entry: entry({ at: 'waiting', isPaused: true }) } }),
+    facts: factsWith({ position: { entry: entry({ at: 'waiting', isPaused: true }) } }),
     check: 'queue',
     owner: { kind: 'queue', id: 'jobs', value: 'paused' },
     what: /paused/,
@@ -34,7 +34,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'no_scheduler',
     name: 'the worker snapshot is older than the worker TTL',
-    facts: factsWith({ standing: { entry: entry({ at: 'waiting' }) }, facts: { schedulerSeenMs: nowMs - 30_001 } }),
+    facts: factsWith({ position: { entry: entry({ at: 'waiting' }) }, facts: { schedulerSeenMs: nowMs - 30_001 } }),
     check: 'queue',
     owner: { kind: 'service', id: 'scheduler' },
     what: /no scheduler/,
@@ -50,7 +50,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'unattended',
     name: 'its entry is lost',
-    facts: factsWith({ standing: { entry: entry({ at: 'absent' }) } }),
+    facts: factsWith({ position: { entry: entry({ at: 'absent' }) } }),
     check: 'queue',
     owner: { kind: 'setting', id: 'reconciler.scan_interval_seconds', value: 30 },
     what: /no queue entry/,
@@ -58,7 +58,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'unattended',
     name: 'its entry failed',
-    facts: factsWith({ standing: { entry: entry({ at: 'failed' }) } }),
+    facts: factsWith({ position: { entry: entry({ at: 'failed' }) } }),
     check: 'queue',
     owner: { kind: 'setting', id: 'reconciler.scan_interval_seconds', value: 30 },
     what: /failed for good/,
@@ -66,7 +66,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'queue_turn',
     name: 'other jobs are before it in the queue',
-    facts: factsWith({ standing: { entry: entry({ at: 'waiting', hasOthersBefore: true }) } }),
+    facts: factsWith({ position: { entry: entry({ at: 'waiting', hasOthersBefore: true }) } }),
     check: 'queue',
     owner: { kind: 'queue', id: 'jobs', value: 'interactive' },
     what: /other jobs are before it/,
@@ -76,7 +76,7 @@ export const blockerCases: BlockerCase[] = [
     name: 'it waits for a retry',
     facts: factsWith({
       job: { state: 'RETRYING', attempts: 1, waiting_reason: 'retry after worker_failed', error_message: 'boom' },
-      standing: { entry: delayed(7) },
+      position: { entry: delayed(7) },
       facts: { config: { retry: { initial_backoff: '9s' } } },
     }),
     check: 'queue',
@@ -89,7 +89,7 @@ export const blockerCases: BlockerCase[] = [
     name: 'it was preempted by a critical job',
     facts: factsWith({
       job: { state: 'RETRYING', waiting_reason: 'preempted by a critical job' },
-      standing: { entry: delayed(1) },
+      position: { entry: delayed(1) },
     }),
     check: 'queue',
     owner: { kind: 'setting', id: 'resources.preemption_enabled', value: true },
@@ -99,7 +99,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'dispatch_failed',
     name: 'its dispatch could not be published',
-    facts: factsWith({ job: { state: 'SCHEDULED' }, standing: { entry: delayed(3) } }),
+    facts: factsWith({ job: { state: 'SCHEDULED' }, position: { entry: delayed(3) } }),
     check: 'queue',
     owner: { kind: 'service', id: 'nats' },
     what: /could not be published/,
@@ -141,7 +141,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'policy_unavailable',
     name: 'policy was unavailable, and the installation’s fail mode is closed',
-    facts: factsWith({ job: { waiting_reason: 'safety_unavailable' }, standing: { entry: delayed(4) } }),
+    facts: factsWith({ job: { waiting_reason: 'safety_unavailable' }, position: { entry: delayed(4) } }),
     check: 'policy_service',
     owner: { kind: 'setting', id: 'POLICY_CHECK_FAIL_MODE', value: 'closed' },
     what: /was unavailable$/,
@@ -151,7 +151,7 @@ export const blockerCases: BlockerCase[] = [
     name: 'policy was unavailable, and the tenant’s own fail mode is closed',
     facts: factsWith({
       job: { waiting_reason: 'safety_unavailable' },
-      standing: { entry: delayed(4) },
+      position: { entry: delayed(4) },
       facts: {
         config: { scheduler: { input_fail_mode: 'closed' } },
         settings: { ...factsWith().settings, policyFailMode: 'open' },
@@ -166,7 +166,7 @@ export const blockerCases: BlockerCase[] = [
     name: 'a rule throttles it',
     facts: factsWith({
       job: { waiting_reason: 'throttled', safety: decided('THROTTLE') },
-      standing: { entry: delayed(20) },
+      position: { entry: delayed(20) },
     }),
     check: 'policy',
     owner: { kind: 'policy_rule', id: 'the-rule', value: 'THROTTLE' },
@@ -188,7 +188,7 @@ export const blockerCases: BlockerCase[] = [
           ends_ms: Date.parse(at(3_600)),
         },
       },
-      standing: { entry: delayed(20) },
+      position: { entry: delayed(20) },
     }),
     check: 'budget',
     owner: { kind: 'setting', id: 'budget.daily_limit_usd', value: 10 },
@@ -324,7 +324,7 @@ export const blockerCases: BlockerCase[] = [
     name: 'its tenant is at the concurrency limit of a rule',
     facts: waitingWith({
       job: { safety: { ...decided('ALLOW'), constraints: capped } },
-      standing: { tenantInFlight: 2 },
+      position: { tenantInFlight: 2 },
     }),
     check: 'tenant_limit',
     owner: { kind: 'policy_rule', id: 'the-rule', value: 2 },
@@ -333,7 +333,7 @@ export const blockerCases: BlockerCase[] = [
   {
     blocker: 'license_limit',
     name: 'the license limit is reached',
-    facts: waitingWith({ standing: { allInFlight: 3 }, facts: { licenseCap: 3 } }),
+    facts: waitingWith({ position: { allInFlight: 3 }, facts: { licenseCap: 3 } }),
     check: 'license_limit',
     owner: { kind: 'license', id: 'max_concurrent_jobs', value: 3 },
     what: /the 3 jobs that the license allows/,
@@ -342,7 +342,7 @@ export const blockerCases: BlockerCase[] = [
     blocker: 'lane_turn',
     name: 'other jobs go first',
     facts: waitingWith({
-      standing: {
+      position: {
         lane: { lane: 'job.work', level: 2, ownBefore: 4, hasOthersBefore: true, isOutOfTurn: false },
       },
     }),

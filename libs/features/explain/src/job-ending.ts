@@ -43,9 +43,9 @@ const deadlineOwner = ({ job }: JobFacts): Owner => ({
   value: job.request.deadline_ms,
 });
 
-function approvalEnd({ job, standing, settings }: JobFacts): End[] {
+function approvalEnd({ job, position, settings }: JobFacts): End[] {
   // Approvals of older versions have no expiry of their own; a gate is ended by its run.
-  const parkedMs = isGate(job.topic) ? undefined : standing.entry.dueMs;
+  const parkedMs = isGate(job.topic) ? undefined : position.entry.dueMs;
   const expiresAt = job.approval?.expires_at;
   const atMs = expiresAt === undefined ? parkedMs : expiresAt / 1_000;
   // An entry due at the deadline is the deadline entry.

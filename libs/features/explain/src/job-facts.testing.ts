@@ -47,16 +47,16 @@ export const entry = (over: Partial<QueuePosition['entry']> = {}): QueuePosition
 interface Overrides {
   job?: Partial<JobRecord>;
   request?: Partial<StoredRequest>;
-  standing?: Partial<QueuePosition>;
+  position?: Partial<QueuePosition>;
   facts?: Partial<JobFacts>;
 }
 
 /** Facts of a job on `job.work` that a scheduler is processing, with no blocker. */
-export const factsWith = ({ job, request, standing, facts }: Overrides = {}): JobFacts => ({
+export const factsWith = ({ job, request, position, facts }: Overrides = {}): JobFacts => ({
   nowMs,
   job: plainJob({ topic: 'job.work', created_at: us(-60), updated_at: us(-30), ...job }, request),
   history: [{ event: 'submit', to: 'PENDING', at: us(-60) }],
-  standing: { entry: entry(), tenantInFlight: 0, allInFlight: 0, ...standing },
+  position: { entry: entry(), tenantInFlight: 0, allInFlight: 0, ...position },
   config: undefined,
   pools,
   timeouts: defaultTimeouts,
@@ -70,7 +70,7 @@ export const factsWith = ({ job, request, standing, facts }: Overrides = {}): Jo
 });
 
 /** The same, allowed and waiting in its lane. */
-export const waitingWith = ({ job, standing, ...rest }: Overrides = {}): JobFacts =>
+export const waitingWith = ({ job, position, ...rest }: Overrides = {}): JobFacts =>
   factsWith({
     job: {
       lane: 'job.work',
@@ -80,10 +80,10 @@ export const waitingWith = ({ job, standing, ...rest }: Overrides = {}): JobFact
       safety: { decision: 'ALLOW', rule_id: 'the-rule', checked_at: us(-30), source: 'scheduler' },
       ...job,
     },
-    standing: {
+    position: {
       entry: entry({ queue: 'jobWaiting', at: 'delayed', dueMs: nowMs + 600_000 }),
       lane: { lane: 'job.work', level: 2, ownBefore: 0, hasOthersBefore: false, isOutOfTurn: false },
-      ...standing,
+      ...position,
     },
     ...rest,
   });

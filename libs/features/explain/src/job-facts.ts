@@ -22,7 +22,7 @@ export interface JobFacts {
   job: JobRecord;
   /** Its state transitions, oldest first. */
   history: readonly JobHistoryEntry[];
-  standing: QueuePosition;
+  position: QueuePosition;
   /** Effective for its tenant and team. */
   config: Record<string, unknown> | undefined;
   pools: PoolTable;

@@ -34,8 +34,8 @@ export function buildRunChecks(
 type Detail = Pick<ExplainCheck, 'outcome' | 'detail'> & { owner?: Owner };
 const passed = (detail: string, owner?: Owner): Detail => ({ outcome: 'passed', detail, ...(owner && { owner }) });
 
-function buildDetails({ run, standing, maxParallelSteps }: RunFacts, waits: readonly RunWait[]): Record<RunCheck, Detail> {
-  const { entry, lock } = standing;
+function buildDetails({ run, position, maxParallelSteps }: RunFacts, waits: readonly RunWait[]): Record<RunCheck, Detail> {
+  const { entry, lock } = position;
   const slots: Owner = { kind: 'setting', id: 'resources.max_parallel_steps', value: maxParallelSteps };
   const live = waits.filter(({ kind, step_id }) => step_id !== undefined && kind !== 'dependency').length;
   const isOver = isRunEnded(run.status);

@@ -10,7 +10,7 @@ export interface StepJob extends JobExplanation {
 /** Context of a run's explanation besides its own state. */
 export interface RunExplainContext {
   nowMs: number;
-  standing: RunPosition;
+  position: RunPosition;
   /** An engine runs; not checked, and true, while the run has no pending work. */
   hasEngine: boolean;
   /** Limit on concurrent job steps; 0 = unlimited. */

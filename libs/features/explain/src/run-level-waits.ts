@@ -9,42 +9,42 @@ export function runLevelWaits(facts: RunFacts): RunWait[] {
 
 /** The run has pending work that no engine processes. */
 function engineWait(facts: RunFacts): RunWait[] {
-  const { standing, hasEngine, run } = facts;
-  if (standing.entry === 'asleep' || standing.lock) return [];
+  const { position, hasEngine, run } = facts;
+  if (position.entry === 'asleep' || position.lock) return [];
   const reason = whyNoEngine(facts);
   if (!reason && run.status !== 'pending') return [];
   return [
     {
       kind: 'engine',
       what: reason ?? 'it is queued for its first pass',
-      owner: standing.isPaused && hasEngine ? { kind: 'queue', id: 'workflow-passes', value: 'paused' } : { kind: 'service', id: 'engine' },
+      owner: position.isPaused && hasEngine ? { kind: 'queue', id: 'workflow-passes', value: 'paused' } : { kind: 'service', id: 'engine' },
       how: howToReachEngine(facts),
       since: iso(run.updated_at_ms),
       clears_at: null,
       under_way: reason === undefined,
-      ...(standing.dueMs !== undefined && { next_try_at: iso(standing.dueMs) }),
+      ...(position.dueMs !== undefined && { next_try_at: iso(position.dueMs) }),
     },
   ];
 } // prettier-ignore
 
-function whyNoEngine({ standing, hasEngine }: RunFacts): string | undefined {
+function whyNoEngine({ position, hasEngine }: RunFacts): string | undefined {
   if (!hasEngine) return 'no engine runs';
-  if (standing.isPaused) return 'the queue of runs is paused';
-  if (standing.entry === 'failed') return 'its queue entry failed for good';
-  if (standing.entry === 'lost') return 'it has no queue entry';
-  if (standing.entry === 'delayed') return 'an action of its last pass failed and will be retried';
+  if (position.isPaused) return 'the queue of runs is paused';
+  if (position.entry === 'failed') return 'its queue entry failed for good';
+  if (position.entry === 'lost') return 'it has no queue entry';
+  if (position.entry === 'delayed') return 'an action of its last pass failed and will be retried';
   return undefined;
 }
 
-function howToReachEngine({ standing, hasEngine }: RunFacts): string {
+function howToReachEngine({ position, hasEngine }: RunFacts): string {
   if (!hasEngine) return 'an engine must be started, or reconnect to Redis';
-  if (standing.isPaused) return 'an operator must resume it';
+  if (position.isPaused) return 'an operator must resume it';
   return 'automatically: engines requeue such runs';
 }
 
 /** Another process holds the run's lock: progress, not a blocker. */
-function lockWait({ standing, nowMs }: RunFacts): RunWait[] {
-  const { lock } = standing;
+function lockWait({ position, nowMs }: RunFacts): RunWait[] {
+  const { lock } = position;
   if (!lock) return [];
   return [
     {

@@ -130,14 +130,14 @@ const jobState = ({ jobs }: RunFacts, id: string) => {
 };
 
 /** Taken from the explanation of its job. */
-function jobWait({ jobs, run, standing }: RunFacts, place: StepPlace, jobId: string): RunWait {
+function jobWait({ jobs, run, position }: RunFacts, place: StepPlace, jobId: string): RunWait {
   const job = jobs.get(jobId);
   const wait = { kind: 'job', step_id: place.path, job_id: jobId, ...since(place) } as const;
   const owner: Owner = { kind: 'step', id: place.path };
   if (!job) {
     const isSubmitted = !Object.hasOwn(run.outbox, jobId);
     const what = isSubmitted ? `its job ${jobId} is live` : `its job ${jobId} is still to be submitted by an engine`;
-    return { ...wait, what, owner, how: `GET /api/v1/jobs/${encodeURIComponent(jobId)}/explain has details`, clears_at: null, under_way: isSubmitted || standing.lock !== undefined };
+    return { ...wait, what, owner, how: `GET /api/v1/jobs/${encodeURIComponent(jobId)}/explain has details`, clears_at: null, under_way: isSubmitted || position.lock !== undefined };
   }
   const described = { ...wait, job_state: job.state };
   if (job.blocked_by) {

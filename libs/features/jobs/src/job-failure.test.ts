@@ -5,7 +5,7 @@ const at = Date.UTC(2026, 0, 2) * 1_000;
 const end = (ending: Partial<JobFailure> & Pick<JobFailure, 'event'>) =>
   failureWrites(plainJob({ state: 'RUNNING', attempts: 2 }), { code: 'c', message: 'm', ...ending }, at, 60);
 
-describe('badEnd', () => {
+describe('failureWrites', () => {
   it.each([
     ['fail', 'JOB_STATUS_FAILED'],
     ['deny', 'JOB_STATUS_DENIED'],

@@ -26,7 +26,7 @@ export interface ReplayDeps extends Pick<SimulateBundleDeps, 'maxContentBytes'> 
 
 const atOnce = 16;
 const without = ['velocity', 'content'] as const;
-const standing = [
+const effective = [
   'velocity rules are not replayed: windows of the past are gone',
   'content rules are not replayed',
   'the configuration of today was used, not that of the time',
@@ -73,7 +73,7 @@ export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: Repla
     time_range: timeRangeView(range),
     ...compareReplay(replayed),
     warnings: [
-      ...standing,
+      ...effective,
       ...(isCut ? [`only the newest ${jobs.length} jobs were replayed`] : []),
       ...(missing.content > 0 ? [`the input of ${missing.content} jobs is gone or too large and was left out`] : []),
     ],

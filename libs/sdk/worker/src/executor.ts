@@ -14,7 +14,7 @@ import { bestMatch } from '@svc/routing';
 import type { DataAccess } from './data-access';
 import { toFailure, FatalError, JobAborted, RetryableError } from './errors';
 import { buildJob, getContextPointer, buildEcho, getIdentity, isCancelled, type DispatchIdentity } from './job';
-import type { Keeper } from './keeper';
+import type { LeaseRenewer } from './lease-renewer';
 import type { Ledger, Receipt, Running } from './ledger';
 import type { Link, TraceHeaders } from './link';
 import type { WorkerSettings } from './options';
@@ -36,7 +36,7 @@ export interface ExecutorDeps {
   link: Link;
   data: DataAccess;
   ledger: Ledger;
-  keeper: Keeper;
+  leaseRenewer: LeaseRenewer;
 }
 
 interface Ending {
@@ -201,7 +201,7 @@ export class Executor {
     progress: ProgressReports,
     yields: Yields,
   ): Promise<string> {
-    const { settings, data, keeper } = this.deps;
+    const { settings, data, leaseRenewer } = this.deps;
     signal.throwIfAborted();
     const handler = bestMatch(settings.topics, request.topic)?.value;
     if (!handler) {
@@ -233,7 +233,7 @@ export class Executor {
     signal.throwIfAborted();
     const value = await withinGrace(Promise.resolve(handler(job)), signal, settings.graceMs);
     // A result that finished during shutdown counts; one that was cancelled, late or reassigned does not.
-    keeper.check();
+    leaseRenewer.check();
     if (signal.aborted && !(signal.reason instanceof JobAborted && signal.reason.abortedBy === 'shutdown'))
       throw signal.reason;
     if (value === undefined) return '';

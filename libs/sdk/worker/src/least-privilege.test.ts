@@ -69,7 +69,7 @@ describe('the example permissions of a worker in docs/security/trust.md', () => 
           'job.demo.echo': async (job) => {
             job.progress(50, 'half way');
             if (job.prompt === 'wait') await new Promise((done) => job.signal.addEventListener('abort', done));
-            return { said: job.prompt, artifact: await job.saveArtifact(Buffer.from('file')) };
+            return { reply: job.prompt, artifact: await job.saveArtifact(Buffer.from('file')) };
           },
         },
         natsUrl,

@@ -1,10 +1,10 @@
 import { decodePacket, subjects, WireErrorCode } from '@svc/contract';
 import { Events, type JsMsg, type Msg } from 'nats';
-import { Announcer } from './announcer';
+import { Heartbeater } from './heartbeater';
 import { DataAccess } from './data-access';
 import { JobAborted, RetryableError } from './errors';
 import { Executor, type Incoming } from './executor';
-import { Keeper } from './keeper';
+import { LeaseRenewer } from './lease-renewer';
 import { Ledger, type Receipt } from './ledger';
 import { Link, traceHeaders } from './link';
 import type { WorkerSettings } from './options';
@@ -16,9 +16,9 @@ import type { Worker } from './types';
 interface Parts {
   link: Link;
   data: DataAccess;
-  keeper: Keeper;
+  leaseRenewer: LeaseRenewer;
   executor: Executor;
-  announcer: Announcer;
+  heartbeater: Heartbeater;
   own: SubjectSource[];
   shared: SubjectSource[];
 }
@@ -63,10 +63,10 @@ export class RunningWorker implements Worker {
 
   private async open(): Promise<void> {
     this.connecting = this.connect();
-    const { link, announcer, own, shared } = await this.connecting;
+    const { link, heartbeater, own, shared } = await this.connecting;
     await Promise.all([...own, ...shared].map(({ ready }) => ready));
     if (this.isDraining) return;
-    announcer.start();
+    heartbeater.start();
     for (const signal of this.settings.signals) process.once(signal, this.onSignal);
     // Reached only on a permanent close; a lost connection reconnects indefinitely.
     void link.connection.closed().then(() => this.stop());
@@ -77,13 +77,13 @@ export class RunningWorker implements Worker {
     const link = await Link.open(settings);
     const data = new DataAccess(settings, (error) => settings.onError(error, 'redis'));
     let isConnected = true;
-    const keeper = new Keeper(ledger, settings.ackWaitMs, () => isConnected);
-    const executor = new Executor({ settings, link, data, ledger, keeper });
-    const announcer = new Announcer(link, settings, () => ({
+    const leaseRenewer = new LeaseRenewer(ledger, settings.ackWaitMs, () => isConnected);
+    const executor = new Executor({ settings, link, data, ledger, leaseRenewer });
+    const heartbeater = new Heartbeater(link, settings, () => ({
       active: this.slots.inUse,
       jobIds: ledger.running().map(({ identity }) => identity.jobId),
     }));
-    const parts: Parts = { link, data, keeper, executor, announcer, own: [], shared: [] };
+    const parts: Parts = { link, data, leaseRenewer, executor, heartbeater, own: [], shared: [] };
     this.listen(parts);
     void (async () => {
       for await (const { type } of link.connection.status()) {
@@ -91,7 +91,7 @@ export class RunningWorker implements Worker {
         if (type !== Events.Reconnect) continue;
         isConnected = true;
         for (const source of [...parts.own, ...parts.shared]) source.pullAgain();
-        announcer.announceTwice();
+        heartbeater.announceTwice();
       }
     })();
     await link.connection.flush();
@@ -141,7 +141,7 @@ export class RunningWorker implements Worker {
 
   /** No other worker gets this message, so it waits for a slot. */
   private async offerOwn(parts: Parts, message: JsMsg): Promise<void> {
-    if (await parts.keeper.hold(message, this.slots.take())) return this.run(parts, toIncoming(message));
+    if (await parts.leaseRenewer.hold(message, this.slots.take())) return this.run(parts, toIncoming(message));
     await this.refuse(parts, toIncoming(message), 'the worker is stopping');
   }
 
@@ -177,17 +177,17 @@ export class RunningWorker implements Worker {
     this.slots.close();
     const parts = await this.connecting;
     if (!parts) return;
-    const { link, data, keeper, announcer, own, shared } = parts;
+    const { link, data, leaseRenewer, heartbeater, own, shared } = parts;
     const { graceMs, signals } = this.settings;
     for (const signal of signals) process.removeListener(signal, this.onSignal);
-    announcer.drain();
+    heartbeater.drain();
     await Promise.all(shared.map((source) => source.stop()));
     await this.finished(graceMs);
     for (const { abort } of this.ledger.running()) abort.abort(new JobAborted('shutdown', 'the worker is stopping'));
     // Another grace period for the aborted jobs; then their results are sent.
     await this.finished(graceMs + 5_000);
-    announcer.stop();
-    keeper.stop();
+    heartbeater.stop();
+    leaseRenewer.stop();
     await Promise.all(own.map((source) => source.stop()));
     await link.close();
     await data.close();

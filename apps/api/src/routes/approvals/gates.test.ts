@@ -30,12 +30,12 @@ describe('approval steps', () => {
   it('200: an approved step succeeds immediately, its run receives the approver, and the success is published', async () => {
     const id = await given.gate();
 
-    const { status, body } = await decide('approve', id, 'operator', { note: 'go on' });
+    const { status, body } = await decide('approve', id, 'operator', { note: 'approved' });
 
     expect({ status, body }).toEqual({ status: 200, body: { job_id: id, trace_id: `trace-of-${id}` } });
     expect(await load(id)).toMatchObject({ state: 'SUCCEEDED', approval: { status: 'approved', resolved_by: 'ola' } });
     expect(await given.runEvents()).toEqual([
-      { kind: 'gateResolved', jobId: id, approved: true, by: 'ola', role: 'operator', comment: 'go on' },
+      { kind: 'gateResolved', jobId: id, approved: true, by: 'ola', role: 'operator', comment: 'approved' },
       expect.objectContaining({ kind: 'jobEnded', jobId: id }),
     ]);
     expect(await api.packets()).toEqual(['sys.job.result']);

@@ -78,7 +78,7 @@ describe('POST /api/v1/jobs when schemas are enforced', () => {
 });
 
 /** Status for an input that does not match, by config. */
-async function misfit(api: Api, schema_enforcement?: string) {
+async function submitMismatch(api: Api, schema_enforcement?: string) {
   const data = { boundary_hardening: { schema_enforcement } };
   await changeDocument(api.ctx.config, { scope: 'system', scope_id: 'default' }, () => ({ data }));
   await register(api, 'order', order);
@@ -96,7 +96,7 @@ describe('POST /api/v1/jobs when SCHEMA_ENFORCEMENT is not set', () => {
     ['enforce', 400],
     ['whatever', 200],
   ])('config decides: %s returns %i', async (mode, status) => {
-    expect(await misfit(api, mode)).toBe(status);
+    expect(await submitMismatch(api, mode)).toBe(status);
   });
 });
 
@@ -104,6 +104,6 @@ describe('POST /api/v1/jobs when SCHEMA_ENFORCEMENT is warn', () => {
   const api = useApi({ env: { SCHEMA_ENFORCEMENT: 'warn' } });
 
   it('200: regardless of config', async () => {
-    expect(await misfit(api, 'enforce')).toBe(200);
+    expect(await submitMismatch(api, 'enforce')).toBe(200);
   });
 });

@@ -104,10 +104,10 @@ describe('actiongate.provenance', () => {
     const claim = (approval_claim: object, kind: 'provenance_check' | 'tenant_query' = 'provenance_check') =>
       outcome({ kind, verb: 'read', approval_claim });
 
-    expect(await claim({ claim_text: 'the boss said so' })).toBe('provenance 403 unverified_claim');
+    expect(await claim({ claim_text: 'approved by the boss' })).toBe('provenance 403 unverified_claim');
     expect(await claim({})).toBe('provenance 403 unverified_claim');
     expect(await claim({ claim_text: 'so', approval_ref: 'a1' })).toBe('provenance 404 approval:not_found');
-    expect(await claim({ claim_text: 'the boss said so' }, 'tenant_query')).toBe('passed');
+    expect(await claim({ claim_text: 'approved by the boss' }, 'tenant_query')).toBe('passed');
     expect(await outcome({ ...tagged, risk_tags: ['Requires_Provenance'] })).toBe('provenance 403 unverified_claim');
   });
 

@@ -33,7 +33,7 @@ export interface Facts {
   label(key: string): string | undefined;
   /** The content document, then meta labels, then labels. See docs/reference/policy.md#rules. */
   metadata(key: string): unknown;
-  /** Bytes to scan, undefined when the request carries none. */
+  /** Bytes to scan, undefined when the request has none. */
   content(): Uint8Array | undefined;
   /** The content parsed as JSON, undefined when it is not JSON. */
   document(): unknown;

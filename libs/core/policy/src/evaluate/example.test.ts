@@ -41,7 +41,7 @@ input_rules:
     severity: critical
     match: {scanners: [secret]}
     decision: deny
-    reason: prompt carries key material
+    reason: prompt contains key material
 `);
 const crew = {
   topic: 'job.refund.issue',

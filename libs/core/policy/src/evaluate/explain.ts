@@ -7,7 +7,7 @@ import type { RuleTrace } from './trace';
 export interface Explanation {
   /** The decision; its reason is followed by the rules that were passed over and why. */
   decision: PolicyDecision;
-  /** At most `maxTraced` rules in the order of evaluation; matching ones are preferred to others. */
+  /** At most `MAX_TRACED_RULES` rules in the order of evaluation; matching ones are preferred to others. */
   trace: RuleTrace[];
   /** Number of rules considered. */
   traceTotal: number;

@@ -48,7 +48,7 @@ export function modelDecision(given: ModelCase): ModelDecision {
 function byRules(given: ModelCase): ModelDecision {
   const isOverride = ({ source }: { source: string }) =>
     given.overrides === 'tighten' && source.startsWith('workflow/') && source.endsWith('/policy');
-  const rules = standingRules(given.documents, isOverride);
+  const rules = effectiveRules(given.documents, isOverride);
   const isInvariant = ({ source, tier }: Placed) => source === 'secops/invariants' && tier === 'global';
   const isEarlyVelocity = ({ source, tier, rule }: Placed) =>
     source.startsWith('velocity/') && tier === 'global' && !permits(rule);
@@ -80,7 +80,7 @@ function byRules(given: ModelCase): ModelDecision {
 const refused: ModelDecision = { decision: 'DENY', ruleId: '', isLimited: false };
 
 /** A later rule with the same name and scope replaces the earlier one in its position. */
-function standingRules(
+function effectiveRules(
   documents: readonly PolicyDocument[],
   isOverride: (of: { source: string }) => boolean,
 ): Placed[] {
@@ -135,7 +135,7 @@ function strictest(rules: readonly Rule[]): ModelDecision {
 } // prettier-ignore
 
 function applies({ rule, tier, ids }: Placed, { request, counts }: ModelCase): boolean {
-  if (!selects(tier, ids, request) || !isLookedAt(rule, request) || !holds(rule.match ?? {}, request)) return false;
+  if (!selects(tier, ids, request) || !isEvaluated(rule, request) || !holds(rule.match ?? {}, request)) return false;
   if (!rule.velocity) return true;
   const parts = rule.velocity.key.split(':').map((part) => keyPart(part, request));
   if (parts.some((part) => part === '')) return false;
@@ -155,7 +155,7 @@ function selects(tier: string, ids: readonly string[], { job_id, workflow_id, se
 }
 
 /** Which rules may permit which requests; denying rules always apply. */
-function isLookedAt(rule: Rule, request: PolicyRequest): boolean {
+function isEvaluated(rule: Rule, request: PolicyRequest): boolean {
   if (!permits(rule)) return true;
   if (low(request.topic) === 'job.edge.action') return (rule.match?.topics ?? []).some((topic) => low(topic) === 'job.edge.action'); // prettier-ignore
   return (rule.match?.mcp !== undefined) === hasMcp(request);

@@ -81,12 +81,12 @@ export class Oracle {
   /** End of a step once it began. Memoized: a job ends one way. */
   private own(id: string): Expected {
     const key = `own ${id}`;
-    const found = this.known.get(key) ?? this.carryOut(id);
+    const found = this.known.get(key) ?? this.execute(id);
     this.known.set(key, found);
     return found;
   }
 
-  private carryOut(id: string): Expected {
+  private execute(id: string): Expected {
     const step = this.steps[id] ?? {};
     const input = step.input ?? {};
     if (step.for_each) return this.items(id, step);
@@ -122,7 +122,7 @@ export class Oracle {
 
   /** One round, with its error handler if needed. */
   private body(id: string): Expected {
-    const own = this.carryOut(id);
+    const own = this.execute(id);
     const handler = this.steps[id]?.on_error;
     return own.settled === 'bad' && handler ? { ...own, settled: this.job(handler, {}).settled } : own;
   }

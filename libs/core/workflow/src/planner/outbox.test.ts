@@ -9,7 +9,7 @@ describe('actions', () => {
       work: { input: { n: '${input.n}' }, timeout_sec: 5 },
       ask: { type: 'approval', input: { q: 1 } },
       sub: { type: 'subworkflow', input: { workflow_id: 'other' } },
-      tell: { type: 'notify', input: { message: 'hi' } },
+      notice: { type: 'notify', input: { message: 'hi' } },
     }, { input: { n: 1 } }); // prettier-ignore
     const first = run.start();
 

@@ -50,11 +50,11 @@ export class World {
       if (turn > 3_000) throw new Error('the run does not come to an end');
       if (turn === this.options.cancelAfter) this.send({ kind: 'cancel', by: 'ann', compensate: true });
       if (this.dice('trouble') < this.options.trouble) this.makeTrouble();
-      else this.goOn();
+      else this.resume();
     }
   }
 
-  private goOn(): void {
+  private resume(): void {
     const events = [...this.open];
     const [key, event] = events[Math.floor(this.dice('pick') * events.length)] ?? [];
     // Timers fire when no answer is left, or at random before.
@@ -102,14 +102,14 @@ export class World {
     for (const { type, job_id } of made.events) {
       if (type === 'step_completed' && job_id !== undefined) this.succeeded.push(job_id);
     }
-    for (const action of made.actions) this.carryOut(action);
-    if (this.dice('twice') < 0.2) for (const action of made.actions) this.carryOut(action);
+    for (const action of made.actions) this.execute(action);
+    if (this.dice('twice') < 0.2) for (const action of made.actions) this.execute(action);
     this.unconfirmed = [...this.unconfirmed.filter((id) => !acted.includes(id)), ...made.actions.map(({ id }) => id)];
     if (event.kind !== 'tick' && event.kind !== 'start') this.old.push(event);
   }
 
   /** Idempotent like the engine's own actions: deduplicated by id. */
-  private carryOut(action: Action): void {
+  private execute(action: Action): void {
     const isNew = !this.everAsked.has(action.id);
     this.everAsked.add(action.id);
     switch (action.kind) {

@@ -99,10 +99,13 @@ describe('delay', () => {
 
 describe('notify, transform, storage', () => {
   it('notify publishes its rendered message and succeeds', () => {
-    const run = started({ tell: { type: 'notify', input: { message: 'hi ${input.who}' } } }, { input: { who: 'Ann' } });
+    const run = started(
+      { notice: { type: 'notify', input: { message: 'hi ${input.who}' } } },
+      { input: { who: 'Ann' } },
+    );
 
     expect(run.asked('notify')).toMatchObject([
-      { id: 'notify:r1:tell@1', alert: { level: 'info', message: 'hi Ann', trace_id: 'r1' } },
+      { id: 'notify:r1:notice@1', alert: { level: 'info', message: 'hi Ann', trace_id: 'r1' } },
     ]);
     expect(run.run.status).toBe('succeeded');
   });

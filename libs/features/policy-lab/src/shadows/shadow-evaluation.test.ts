@@ -274,7 +274,7 @@ describe('whether a decision was evaluated by shadows before', () => {
     ['that is another one', record({}), decided('DENY', 'r'), false],
     ['by another rule', record({}), decided('ALLOW', 'other'), false],
     ['under another policy', record({ policy_snapshot: '1:abd' }), decided('ALLOW', 'r'), false],
-    ['when none was to be had', record({ decision: 'UNAVAILABLE' }), decided('ALLOW', 'r'), false],
+    ['when policy was unavailable', record({ decision: 'UNAVAILABLE' }), decided('ALLOW', 'r'), false],
   ])('%s', (_, last, decision, expected) => {
     expect(wasReported(last, decision)).toBe(expected);
   }); // prettier-ignore

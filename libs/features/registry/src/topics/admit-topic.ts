@@ -25,13 +25,13 @@ export async function admitTopic(deps: TopicDeps, { tenant, topic, document }: I
   if (status === 'disabled') throw new AppError('topic_disabled', { error_code: 'topic_disabled' });
   if (status === 'deprecated') deps.events.deprecatedTopic(topic, tenant);
   if (!schemaId) return;
-  const misfit = await checkDocument(deps, { topic, tenant, what: 'input', schemaId, schemaOwner }, async () => ({
+  const mismatch = await checkDocument(deps, { topic, tenant, what: 'input', schemaId, schemaOwner }, async () => ({
     value: getInput(document),
   }));
   // A missing or broken schema is the fault of the registration, but the job cannot be admitted unchecked.
-  if (misfit) {
+  if (mismatch) {
     const code = 'schema_validation_failed';
-    throw new AppError(code, { error_code: code, violations: misfit.violations });
+    throw new AppError(code, { error_code: code, violations: mismatch.violations });
   }
 }
 

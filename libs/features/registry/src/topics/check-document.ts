@@ -24,11 +24,11 @@ export async function checkDocument(
 ): Promise<DocumentMismatch | undefined> {
   const mode = await deps.enforcement();
   if (mode === 'off') return undefined;
-  const misfit = await findMismatch(deps, checked, read);
-  if (!misfit) return undefined;
+  const mismatch = await findMismatch(deps, checked, read);
+  if (!mismatch) return undefined;
   const refused = mode === 'enforce';
-  deps.events.schemaMismatch({ ...checked, message: misfit.message, refused });
-  return refused ? misfit : undefined;
+  deps.events.schemaMismatch({ ...checked, message: mismatch.message, refused });
+  return refused ? mismatch : undefined;
 }
 
 async function findMismatch(

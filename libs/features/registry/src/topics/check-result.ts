@@ -27,8 +27,8 @@ export async function checkResult(
   const { output_schema_id: schemaId, tenant_id: schemaOwner } = found.registration;
   if (!schemaId) return undefined;
   const checked = { topic, tenant, what: 'output', schemaId, schemaOwner, jobId: job.id } as const;
-  const misfit = await checkDocument(topics, checked, () => readResult(job.id, body));
-  return misfit && { code: 'output_schema_validation_failed', message: misfit.message };
+  const mismatch = await checkDocument(topics, checked, () => readResult(job.id, body));
+  return mismatch && { code: 'output_schema_validation_failed', message: mismatch.message };
 }
 
 async function readResult(id: string, body: StoredResult): Promise<ReadDocument> {

@@ -13,7 +13,7 @@ export const topicLog = (log: Log): TopicEvents => ({
     log.oncePer(`deprecated:${tenant}:${topic}`, periodMs).warn('job for a deprecated topic', { topic, tenant }),
   schemaMismatch: ({ jobId, what, schemaId, message, ...fields }) =>
     log
-      .oncePer(`misfit:${fields.tenant}:${fields.topic}:${what}`, periodMs)
+      .oncePer(`mismatch:${fields.tenant}:${fields.topic}:${what}`, periodMs)
       .warn(`${what} does not match its schema`, { ...fields, job_id: jobId, schema: schemaId, reason: message }),
   topicFaults: (keys) => log.warn('invalid topic registrations were ignored', { keys: keys.slice(0, 20) }),
 });

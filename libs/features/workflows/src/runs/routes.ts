@@ -62,7 +62,9 @@ export const runRoutes = [
     cancelRun(ctx.runs, caller, { workflowId: params.id, runId: params.run_id, compensate: query.compensate }),
   ),
   handle(contract.readChat, ({ params, query, caller, ctx }) => readChat(ctx.runs, caller, params.id, query)),
-  handle(contract.sayInChat, ({ params, body, caller, ctx }) => postChatMessage(ctx.runs, caller, params.id, body)),
+  handle(contract.postChatMessage, ({ params, body, caller, ctx }) =>
+    postChatMessage(ctx.runs, caller, params.id, body),
+  ),
   handle(contract.sendSignal, ({ params, body, caller, ctx }) =>
     signalRun(ctx.runs, caller, {
       runId: params.id,

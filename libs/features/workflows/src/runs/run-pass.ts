@@ -120,7 +120,7 @@ async function runIteration(deps: RunDeps, open: OpenRun): Promise<IterationOutc
   return outcome;
 }
 
-/** Stands in for a missing definition (should not happen while a run references it): enough to end the run. */
+/** Replaces a missing definition (should not happen while a run references it): enough to end the run. */
 const emptyDefinition = (run: RunState): WorkflowDefinition => ({
   id: run.workflow_id,
   org_id: run.org_id,

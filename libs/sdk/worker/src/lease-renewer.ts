@@ -5,7 +5,7 @@ import type { Ledger, Receipt } from './ledger';
  * Renews the lease of messages three times per ack wait, and detects missed renewals: a message may then be with another
  * worker, and this one must stop.
  */
-export class Keeper {
+export class LeaseRenewer {
   private readonly held = new Set<Receipt>();
   private readonly timer: NodeJS.Timeout;
   private lastTickMs = performance.now();

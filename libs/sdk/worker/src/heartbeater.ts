@@ -21,7 +21,7 @@ const abilities = ['progress', 'cancel', 'error_codes', 'heartbeats', 'conforman
 const percent = (part: number) => Math.min(100, Math.max(0, part * 100));
 
 /** Announces this worker to the schedulers: heartbeats, capabilities and topics. */
-export class Announcer {
+export class Heartbeater {
   private timers: NodeJS.Timeout[] = [];
   private isDraining = false;
   /** Distinguishes this process from an earlier one with the same id. */
