@@ -103,7 +103,7 @@ export const scenarios: readonly Scenario[] = [
     promise: 'SUCCEEDED',
     run: async (world) => {
       const job = await watch(world, await submitted(world, {}), ended);
-      return row(job, 'SUCCEEDED', [[JSON.stringify(job.result) === '{"said":"UNLOAD BERTH 7"}', 'wrong result']]);
+      return row(job, 'SUCCEEDED', [[JSON.stringify(job.result) === '{"reply":"UNLOAD BERTH 7"}', 'wrong result']]);
     },
   },
   {

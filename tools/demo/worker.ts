@@ -20,7 +20,7 @@ const worker = createWorker({
   heartbeatMs: 500,
   topics: {
     ...exampleHandlers,
-    'job.default': async (job) => ({ said: job.prompt.toUpperCase() }),
+    'job.default': async (job) => ({ reply: job.prompt.toUpperCase() }),
     'job.demo.refund': async (job) => ({ refunded: (job.context as { amount: number }).amount }),
     'job.demo.burst': async () => ({ ok: true }),
     'job.demo.redact': async () => ({ answer: 'Write to harbour.master@example.org about berth 7.' }),
