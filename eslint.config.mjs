@@ -106,7 +106,7 @@ export default [
     },
   },
   {
-    // Generators and checks read tables wherever they stand, in applications too.
+    // Generators and checks read tables wherever they are, also in applications.
     files: ['tools/**/*.ts'],
     rules: { '@nx/enforce-module-boundaries': 'off' },
   },

@@ -31,7 +31,7 @@ const nameOf = (dir: string): string =>
 const config: Config = {
   // Tests wait for conditions, with times of their own; this only ends one that hangs, also on a machine with much to do.
   testTimeout: 30_000,
-  // Each test file loads the product anew, and what it leaves behind adds up: a fresh worker is quicker than a full one.
+  // Each test file loads the product again, and its memory adds up: a fresh worker is faster than a full one.
   workerIdleMemoryLimit: '1200MB',
   projects: ['apps', ...libraryFolders, 'libs/sdk']
     .filter((folder) => existsSync(`${__dirname}/${folder}`))

@@ -29,11 +29,11 @@ const advertised = new Set(['078051120', '219099999', '457555462']);
 /** Written with one separator, not part of a longer number or of a row of numbers, and not an advertised one. */
 export function isSocialSecurity(value: string, around: MatchContext): boolean {
   const [first = '', second = ''] = value.replaceAll(/\d/g, '');
-  return first === second && isIsolated(around, first) && !advertised.has(value.replaceAll(/\D/g, ''));
+  return first === second && standsAlone(around, first) && !advertised.has(value.replaceAll(/\D/g, ''));
 }
 
 /** No further groups of digits before or after it. */
-function isIsolated({ before, after }: MatchContext, separator: string): boolean {
+function standsAlone({ before, after }: MatchContext, separator: string): boolean {
   if (/\d[-.]$/.test(before) || /^[-.]\d/.test(after)) return false;
   return separator !== ' ' || !(/\d[ \t]{1,4}$/.test(before) || /^[ \t]{1,4}\d/.test(after));
 }
@@ -49,7 +49,7 @@ export function isNational(value: string, { before, after }: MatchContext): bool
   const separator = value.startsWith('(') ? '' : value.charAt(3);
   // Long-distance numbers are written with a leading 1.
   const around = { before: before.replace(/(^|\D)1[-. ]$/, '$1'), after };
-  return isAssigned(value.replaceAll(/\D/g, '')) && isIsolated(around, separator);
+  return isAssigned(value.replaceAll(/\D/g, '')) && standsAlone(around, separator);
 }
 
 const countryCodes = new RegExp(

@@ -26,7 +26,7 @@ describe('configured API keys', () => {
       {
         nowMs: () => nowMs,
         onProblem: ({ message }) => void problems.push(message),
-        onAdminByDefault: (...report) => void admins.push(report),
+        onAdminByDefault: (...told) => void admins.push(told),
       },
     );
   afterAll(() => rmSync(dir, { recursive: true }));
