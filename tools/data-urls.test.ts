@@ -45,10 +45,10 @@ describe('data URLs', () => {
   });
 
   const submit = async (body: object = {}): Promise<string> => {
-    const { body: told } = await api
+    const { body: response } = await api
       .as('admin')
       .post('/api/v1/jobs', { topic: 'job.demo.echo', prompt: 'hello', ...body });
-    return String(told['job_id']);
+    return String(response['job_id']);
   };
   const until = (id: string, state: JobState) =>
     eventually(async () => {
@@ -73,8 +73,8 @@ describe('data URLs', () => {
   const getUrl = ({ env }: JobRequest, name: 'INPUT' | 'RESULT' | 'ARTIFACT') => env[`SVC_${name}_URL`] ?? '';
   const call = async (url: string, method = 'GET', body?: string) => {
     const answer = await fetch(url, { method, ...(body !== undefined && { body }) });
-    const told = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
-    return { status: answer.status, code: told['code'], told };
+    const view = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
+    return { status: answer.status, code: view['code'], view };
   };
   const refusal = async (url: string, method?: string, body?: string) => {
     const { status, code } = await call(url, method, body);
@@ -136,8 +136,8 @@ describe('data URLs', () => {
     expect(input.headers.get('content-type')).toBe('application/octet-stream');
     const sha256 = createHash('sha256').update('{"a":1}').digest('hex');
     const view = { result_ptr: `redis://res:${id}:sha256:${sha256}`, size_bytes: 7, sha256 };
-    expect([first.told, again.told]).toEqual([view, view]);
-    expect(other.told['result_ptr']).not.toBe(view.result_ptr);
+    expect([first.view, again.view]).toEqual([view, view]);
+    expect(other.view['result_ptr']).not.toBe(view.result_ptr);
     await worker.answer(request, 'SUCCEEDED', { result_ptr: view.result_ptr });
     await until(id, 'SUCCEEDED');
     expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body['result']).toEqual({ a: 1 });
@@ -198,8 +198,8 @@ describe('data URLs', () => {
 
   it('409: after the end of the job, whose stored result is unchanged since its scan', async () => {
     const { worker, id, request } = await dispatched();
-    const { body } = await call(getUrl(request, 'RESULT'), 'PUT', '{"a":1}');
-    await worker.answer(request, 'SUCCEEDED', { result_ptr: String(body['result_ptr']) });
+    const { view } = await call(getUrl(request, 'RESULT'), 'PUT', '{"a":1}');
+    await worker.answer(request, 'SUCCEEDED', { result_ptr: String(view['result_ptr']) });
     await until(id, 'SUCCEEDED');
     const ended = [409, 'job_not_in_flight'];
 
