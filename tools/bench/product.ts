@@ -24,13 +24,19 @@ export interface ProductOptions {
   env?: NodeJS.ProcessEnv;
   /** Jobs the worker runs at once. */
   workerConcurrency?: number;
+  /** Default sdk. */
+  worker?: WorkerKind;
 }
+
+/** A worker made with the SDK, or one that speaks only the plain protocol. */
+export type WorkerKind = keyof typeof workerPrograms;
+const workerPrograms = { sdk: 'tools/bench/worker.ts', foreign: 'tools/bench/foreign-worker.ts' };
 
 const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
 /**
  * The product under measurement: gateway, scheduler and engine as `npm start` runs them, with the policy, pools and limits in
- * `config/`, without TLS; and a process with one worker made with the SDK. The kernel runs within the services.
+ * `config/`, without TLS; and a process with one worker. The kernel runs within the services.
  */
 export class Product {
   private constructor(
@@ -42,7 +48,12 @@ export class Product {
     private readonly dataDir: string,
   ) {}
 
-  static async start({ say, env = {}, workerConcurrency = 256 }: ProductOptions): Promise<Product> {
+  static async start({
+    say,
+    env = {},
+    workerConcurrency = 256,
+    worker: kind = 'sdk',
+  }: ProductOptions): Promise<Product> {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     const services = coreServices;
     const stack = await startStack({
@@ -67,7 +78,7 @@ export class Product {
       onLine: (name, line) => (services.some((service) => service.name === name) ? say(`${name}: ${line}`) : undefined),
     });
     const { redis_url: REDIS_URL, nats_url: NATS_URL } = stack.info;
-    const worker = startChild(await bundleProgram('tools/bench/worker.ts'), {
+    const worker = startChild(await bundleProgram(workerPrograms[kind]), {
       ...process.env,
       WORKER_ID: 'bench-1',
       BENCH_CONCURRENCY: String(workerConcurrency),

@@ -1,6 +1,6 @@
 import { useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { getAddresses, CallCounter, commandCounts } from './redis-counts';
+import { getAddresses, CallCounter, commandCounts, excess } from './redis-counts';
 
 const servers = useServers();
 
@@ -34,5 +34,19 @@ describe('counting', () => {
       ]),
     );
     expect([commands.get('incr'), commands.get('eval'), commands.get('get')]).toEqual([5, 1, 3]);
+  });
+});
+
+describe('excess', () => {
+  it('is the difference to the idle counts, per unit', () => {
+    const during = new Map([
+      ['hset', 40],
+      ['hget', 25],
+    ]);
+
+    expect([...excess(during, new Map([['hget', 5]]), 10)]).toEqual([
+      ['hset', 4],
+      ['hget', 2],
+    ]);
   });
 });

@@ -41,6 +41,15 @@ export class CallCounter {
   }
 }
 
+/** What `during` counts beyond an idle product over the same time, by command and per unit. */
+export function excess(
+  during: ReadonlyMap<string, number>,
+  idle: ReadonlyMap<string, number>,
+  units: number,
+): Map<string, number> {
+  return new Map([...during].map(([name, count]) => [name, (count - (idle.get(name) ?? 0)) / units]));
+}
+
 /** Addresses of connections with this name, as MONITOR shows them. */
 export async function getAddresses(redis: Redis, connectionName: string): Promise<Set<string>> {
   const list = String(await redis.client('LIST'));

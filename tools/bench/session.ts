@@ -1,10 +1,11 @@
 import { runDrain, type Drain } from './drain';
 import { limits, startLimitServers, stopLimitServers, type LimitName } from './limits';
 import { each, rssMb } from './process-cost';
-import { Product } from './product';
+import { Product, type ProductOptions } from './product';
 import { roundTrips, type RoundTrips } from './round-trips';
 import { setAndFire, stepCost, type Timers } from './run-costs';
 import { postWorkflows, runsAtGate } from './runs';
+import { recordRoundTrips, Recording } from './trace/record';
 
 export interface SessionOptions {
   quick: boolean;
@@ -20,6 +21,7 @@ export interface Sizes {
   stored: number;
   counted: number;
   oneByOne: number;
+  recorded: number;
   closedLoop: number;
   reads: number;
   decisions: number;
@@ -38,6 +40,7 @@ const full: Sizes = {
   stored: 100_000,
   counted: 2_000,
   oneByOne: 2_000,
+  recorded: 300,
   closedLoop: 10_000,
   reads: 1_000,
   decisions: 100_000,
@@ -55,6 +58,7 @@ const small: Sizes = {
   stored: 5_000,
   counted: 300,
   oneByOne: 200,
+  recorded: 50,
   closedLoop: 1_000,
   reads: 200,
   decisions: 5_000,
@@ -113,6 +117,26 @@ export class Session {
   readonly roundTrip1 = once((): Promise<RoundTrips> => this.roundTrips(1, this.sizes.oneByOne));
   readonly roundTrip64 = once((): Promise<RoundTrips> => this.roundTrips(64, this.sizes.closedLoop));
 
+  /** The same with a worker that speaks only the plain protocol, in a product of its own. */
+  readonly roundTrip64Foreign = once(async (): Promise<RoundTrips> =>
+    this.withProduct({ worker: 'foreign' }, async (product) => {
+      await roundTrips(product, 64, this.sizes.warmUp);
+      return roundTrips(product, 64, this.sizes.closedLoop);
+    }),
+  );
+
+  /** Chains of sequential messages of lone round trips, in a product that records them. */
+  readonly messages = once(async (): Promise<string[][]> => {
+    const recording = new Recording();
+    try {
+      return await this.withProduct({ env: recording.env }, (product) =>
+        recordRoundTrips(product, recording, this.sizes.recorded),
+      );
+    } finally {
+      recording.close();
+    }
+  });
+
   /** The product with the number of ended jobs that measurements with stored jobs need, all executed by the product. */
   readonly stocked = once(async (): Promise<Product> => {
     const { product } = await this.product();
@@ -165,6 +189,23 @@ export class Session {
 
   async close(): Promise<void> {
     for (const close of this.closers.splice(0).reverse()) await close();
+  }
+
+  /** Runs `act` with a product of its own, which is stopped afterwards. */
+  private async withProduct<T>(options: Partial<ProductOptions>, act: (product: Product) => Promise<T>): Promise<T> {
+    const { say, workerConcurrency } = this.options;
+    const product = await Product.start({ say, workerConcurrency, ...options });
+    let isStopped = false;
+    const stop = async () => {
+      if (!isStopped) await product.stop();
+      isStopped = true;
+    };
+    this.closers.push(stop);
+    try {
+      return await act(product);
+    } finally {
+      await stop();
+    }
   }
 
   private async roundTrips(inFlight: number, count: number): Promise<RoundTrips> {

@@ -1,4 +1,5 @@
 import { runDrain } from '../drain';
+import { countLoneCalls } from '../lone-counts';
 import { observerName } from '../product';
 import { getAddresses, CallCounter, sum } from '../redis-counts';
 import type { Session } from '../session';
@@ -13,8 +14,22 @@ export async function redisCalls(session: Session): Promise<number> {
   const jobs = session.sizes.counted;
   await runDrain(product, jobs);
   const calls = await counter.close();
-  const largest = [...calls].sort(([, a], [, b]) => b - a).slice(0, 12);
-  const named = largest.map(([name, count]) => `${name} ${(count / jobs).toFixed(2)}`);
-  session.say(`Redis calls per job: ${named.join(', ')}`);
-  return sum(calls) / jobs;
+  const perJob = new Map([...calls].map(([name, count]) => [name, count / jobs]));
+  session.say(`Redis calls per job: ${largest(perJob)}`);
+  return sum(perJob);
 }
+
+/** Redis calls per job when one client waits for each job before it submits the next, beyond those of an idle product. */
+export async function redisCallsAlone(session: Session): Promise<number> {
+  const { product } = await session.product();
+  const perJob = await countLoneCalls(product, session.sizes.recorded);
+  session.say(`Redis calls per job alone: ${largest(perJob)}`);
+  return sum(perJob);
+}
+
+const largest = (perJob: ReadonlyMap<string, number>) =>
+  [...perJob]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 12)
+    .map(([name, count]) => `${name} ${count.toFixed(2)}`)
+    .join(', ');

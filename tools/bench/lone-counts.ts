@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { observerName, type Product } from './product';
+import { CallCounter, commandCounts, excess, getAddresses } from './redis-counts';
+import { roundTrips } from './round-trips';
+
+/**
+ * Calls to Redis per lone round trip, by command: one client waits for each job before it submits the next. Calls that an
+ * idle product makes over the same time, such as polls, are subtracted.
+ */
+export const countLoneCalls = (product: Product, count: number): Promise<Map<string, number>> =>
+  beyondIdle(product, count, async (act) => {
+    const bench = await getAddresses(product.redis, observerName);
+    const counter = await CallCounter.open(product.stack.info.redis_url, bench);
+    await act();
+    return counter.close();
+  });
+
+/** Commands in Redis per lone round trip, by name, including those inside scripts, beyond those of an idle product. */
+export const countLoneCommands = (product: Product, count: number): Promise<Map<string, number>> =>
+  beyondIdle(product, count, async (act) => {
+    await product.redis.config('RESETSTAT');
+    await act();
+    return commandCounts(product.redis);
+  });
+
+type Count = (act: () => Promise<unknown>) => Promise<ReadonlyMap<string, number>>;
+
+async function beyondIdle(product: Product, count: number, countDuring: Count): Promise<Map<string, number>> {
+  // Fills caches and loads scripts.
+  await roundTrips(product, 1, Math.ceil(count / 4));
+  const startedMs = performance.now();
+  const during = await countDuring(() => roundTrips(product, 1, count));
+  const tookMs = performance.now() - startedMs;
+  const idle = await countDuring(() => sleep(tookMs));
+  return excess(during, idle, count);
+}

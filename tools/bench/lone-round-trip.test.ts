@@ -1,0 +1,90 @@
+import { countLoneCalls, countLoneCommands } from './lone-counts';
+import { Product } from './product';
+import { commonChain } from './trace/messages';
+import { Recording, recordRoundTrips } from './trace/record';
+
+const trips = 100;
+
+/** Sequential messages from the POST of a job to the response with its result. */
+const messages = [
+  'client → api: POST /api/v1/jobs',
+  'api → redis: fcall accept',
+  'redis → scheduler: jobs:marker',
+  'scheduler → redis: evalsha',
+  'redis → scheduler: reply',
+  'scheduler → redis: hgetall, getrange',
+  'redis → scheduler: reply',
+  'scheduler → redis: fcall admit',
+  'redis → scheduler: reply',
+  'scheduler → nats: worker.bench-1.jobs',
+  'nats → worker: worker.bench-1.jobs',
+  'worker → redis: get',
+  'redis → worker: reply',
+  'worker → redis: set',
+  'redis → worker: reply',
+  'worker → nats: sys.job.result',
+  'nats → scheduler: sys.job.result',
+  'scheduler → redis: getrange',
+  'redis → scheduler: reply',
+  'scheduler → redis: fcall move',
+  'redis → api: endings',
+  'api → redis: hgetall',
+  'redis → api: reply',
+  'api → redis: getrange, getrange',
+  'redis → api: reply',
+  'api → client: response',
+];
+
+/** Calls of the processes to Redis per job; those of BullMQ's own scripts are `evalsha`. */
+const calls = { bzpopmin: 3, evalsha: 4, fcall: 4, get: 1, getrange: 4, hgetall: 3, set: 1 };
+
+/** Commands in Redis per job, including those inside scripts. */
+const commands = {
+  ...{ bzpopmin: 3, del: 6, evalsha: 4, exists: 2, expire: 2, fcall: 4, get: 2, getrange: 4, hget: 1, hgetall: 4 },
+  ...{ hincrby: 2, hmget: 10, hmset: 1, hset: 6, incr: 1, llen: 2, lpush: 2, lrem: 1, publish: 1, rpoplpush: 4 },
+  ...{ sadd: 2, scard: 2, set: 3, smembers: 1, srem: 2, time: 4, xadd: 3, xtrim: 1, zadd: 9, zcard: 2, zpopmin: 4 },
+  ...{ zrange: 4, zrangebyscore: 4, zrem: 4 },
+};
+
+/** Less than one command per job, and more than what timers of the product add to single jobs. */
+const tolerance = 0.75;
+
+/** The counts that differ from the expected ones by more than the tolerance, and all others as expected. */
+function differences(counted: ReadonlyMap<string, number>, expected: Record<string, number>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [name, count] of counted) {
+    const command = name.split(' ')[0] ?? '';
+    counts[command] = (counts[command] ?? 0) + count;
+  }
+  const names = new Set([...Object.keys(expected), ...Object.keys(counts)]);
+  const rows = [...names].map((name) => {
+    const [wanted, count] = [expected[name] ?? 0, counts[name] ?? 0];
+    return [name, Math.abs(count - wanted) < tolerance ? wanted : Number(count.toFixed(2))] as const;
+  });
+  return Object.fromEntries(rows.filter(([, count]) => count !== 0));
+}
+
+/** What one job costs when nothing else runs. Change a list together with the path of a job. */
+describe('a lone round trip', () => {
+  const recording = new Recording();
+  let product: Product;
+  beforeAll(async () => {
+    product = await Product.start({ say: () => undefined, workerConcurrency: 16, env: recording.env });
+  }, 120_000);
+  afterAll(async () => {
+    await product?.stop();
+    recording.close();
+  }, 30_000);
+
+  it('takes these messages, one after another', async () => {
+    expect(commonChain(await recordRoundTrips(product, recording, trips))).toEqual(messages);
+  }, 120_000);
+
+  it('makes these calls to Redis', async () => {
+    expect(differences(await countLoneCalls(product, trips), calls)).toEqual(calls);
+  }, 120_000);
+
+  it('executes these commands in Redis', async () => {
+    expect(differences(await countLoneCommands(product, trips), commands)).toEqual(commands);
+  }, 120_000);
+});
