@@ -8,6 +8,9 @@ import { limitNames } from './limits';
 import type { Measure } from './measure';
 import { measures } from './measures';
 import { chosen, help, readOptions, type BenchOptions } from './options';
+import { comparePeers, type Peers } from './peers/compare';
+import { installRestate } from './peers/install';
+import { peersText } from './peers/report';
 import { profileDrain } from './profile/profile-drain';
 import { machine, rounded, table, toResult, type BenchFile, type Result } from './report';
 import { Session } from './session';
@@ -33,12 +36,13 @@ async function run(options: BenchOptions): Promise<void> {
       .join('\n')}`,
   );
   say(`\n${table(measures, bench)}\n`);
+  if (bench.peers) say(`${peersText(bench.peers)}\n`);
   if (options.json) process.stdout.write(text);
 }
 
 async function measure(
   wanted: readonly Measure[],
-  { quick, concurrency, only }: BenchOptions,
+  { quick, concurrency, only, peers: withPeers }: BenchOptions,
   say: (text: string) => void,
 ): Promise<BenchFile> {
   const load = rounded(loadavg()[0] ?? 0);
@@ -48,7 +52,10 @@ async function measure(
   }
   const limits: Record<string, number> = {};
   const results: Result[] = [];
+  let peers: Peers | undefined;
   try {
+    // First, so that a failed download does not cost the results.
+    if (withPeers) await installRestate(say);
     const needed = only ? limitNames.filter((name) => wanted.some(({ limit }) => limit?.name === name)) : limitNames;
     for (const name of needed) {
       limits[name] = rounded(await session.limit(name));
@@ -60,11 +67,13 @@ async function measure(
       results.push(result);
       say(`${result.name}: ${result.value} ${result.unit}`);
     }
+    // Last, since it stops the product.
+    if (withPeers) peers = await comparePeers(session);
   } finally {
     await session.close();
   }
   const versions = { redis: version('redis-server'), nats: version('nats-server'), commit: commit() };
-  return { machine: machine(versions, load), limits, results };
+  return { machine: machine(versions, load), limits, results, ...(peers && { peers }) };
 }
 
 const version = (program: string) =>

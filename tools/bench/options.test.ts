@@ -14,6 +14,10 @@ describe('readOptions', () => {
   });
 });
 
+it('leaves peers out unless they are asked for', () => {
+  expect([readOptions([]).peers, readOptions(['--peers', '--only', 'drain']).peers]).toEqual([false, true]);
+});
+
 describe('chosen', () => {
   const names = (only?: string[]) => chosen(measures, only).map(({ name }) => name);
 

@@ -10,6 +10,7 @@ It starts all servers and services, takes about ten minutes on two cores, and fa
   --json              print bench.json to standard output and all other output to standard error
   --out FILE          output file (default bench.json)
   --write-docs        also write docs/performance.md; not with --only or --quick
+  --peers             also run Restate (downloaded from npm on the first use) and print the ratio for one and three steps
   --profile SERVICE   do not measure; profile the CPU time of api, scheduler or worker during a drain
   --profile-out FILE  output file of the profile (default: a temporary file)
   --jobs N            jobs per drain when profiling (default 10000)
@@ -23,6 +24,7 @@ export interface BenchOptions {
   json: boolean;
   out: string;
   writeDocs: boolean;
+  peers: boolean;
   profile: Profiled | undefined;
   profileOut: string | undefined;
   jobs: number;
@@ -40,6 +42,7 @@ export function readOptions(args: string[]): BenchOptions {
       json: { type: 'boolean', default: false },
       out: { type: 'string', default: 'bench.json' },
       'write-docs': { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
       profile: { type: 'string' },
       'profile-out': { type: 'string' },
       jobs: { type: 'string', default: '10000' },
@@ -58,6 +61,7 @@ export function readOptions(args: string[]): BenchOptions {
     json: values.json,
     out: values.out,
     writeDocs: values['write-docs'],
+    peers: values.peers,
     profile,
     profileOut: values['profile-out'],
     jobs: positive('--jobs', values.jobs),

@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 import { meets, type Mark, type Measure } from './measure';
+import type { Peers } from './peers/compare';
 
 export interface Machine {
   cpu: string;
@@ -44,6 +45,8 @@ export interface BenchFile {
   machine: Machine;
   limits: Record<string, number>;
   results: Result[];
+  /** With --peers. */
+  peers?: Peers;
 }
 
 /** Description of the machine; `load` is that of the last minute before the bench began. */
@@ -62,9 +65,16 @@ export const rounded = (value: number): number => Number(value.toPrecision(value
 const heads = ['name', 'value', 'unit', 'limit', 'ratio', 'target', ''];
 
 /** The table with one row per result, in columns as wide as their widest cell. */
-export function table(measures: readonly Measure[], { results }: BenchFile): string {
-  const lines = [heads, ...rows(measures, results)];
-  const widths = heads.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
+export const table = (measures: readonly Measure[], { results }: BenchFile): string =>
+  columns([heads, ...rows(measures, results)]);
+
+/** The same in Markdown. */
+export const markdownTable = (measures: readonly Measure[], { results }: BenchFile): string =>
+  markdown([heads, ...rows(measures, results)]);
+
+/** Lines of cells as text, in columns as wide as their widest cell. */
+export function columns(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
   return lines
     .map((line) =>
       line
@@ -75,10 +85,10 @@ export function table(measures: readonly Measure[], { results }: BenchFile): str
     .join('\n');
 }
 
-/** The same in Markdown. */
-export function markdownTable(measures: readonly Measure[], { results }: BenchFile): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(heads), line(heads.map(() => '---')), ...rows(measures, results).map(line)].join('\n');
+/** Lines of cells as a table in Markdown; the first line is its head. */
+export function markdown([head = [], ...lines]: readonly (readonly string[])[]): string {
+  const toLine = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [toLine(head), toLine(head.map(() => '---')), ...lines.map(toLine)].join('\n');
 }
 
 function rows(measures: readonly Measure[], results: readonly Result[]): string[][] {
@@ -96,7 +106,7 @@ function rows(measures: readonly Measure[], results: readonly Result[]): string[
   });
 }
 
-const number = (value: number) => value.toLocaleString('en-GB', { maximumSignificantDigits: 4 });
+export const number = (value: number) => value.toLocaleString('en-GB', { maximumSignificantDigits: 4 });
 
 function markText({ of, atLeast, atMost }: Mark): string {
   const bound = atLeast === undefined ? `≤ ${number(atMost ?? 0)}` : `≥ ${number(atLeast)}`;

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { measures } from './measures';
+import { peersMarkdown } from './peers/report';
 import { markdownTable, type BenchFile } from './report';
 
 /** Writes docs/performance.md from the results. */
 export function writeDocs(file: string, bench: BenchFile, day: string): void {
-  const { machine, limits } = bench;
+  const { machine, limits, peers } = bench;
   const limitRows = Object.entries(limits).map(([name, value]) => `| ${name} | ${value.toLocaleString('en-GB')} |`);
   writeFileSync(
     file,
@@ -30,14 +31,15 @@ The ceilings of Redis, NATS and Express on this machine, in operations per secon
 | --- | --- |
 ${limitRows.join('\n')}
 
-## Measurements
+${peers ? `${peersMarkdown(peers)}\n` : ''}## Measurements
 
 - **submit, drain**: 20,000 jobs over 64 connections while the scheduler is stopped (SIGSTOP); then the scheduler resumes, until the last job has ended and the last output is scanned. The median of three runs. The bench fails unless, after each run, the number of jobs in every terminal state, the history of every job and the worker's own count show that each job was executed exactly once.
 - **drain_everysec**: the same with the append-only file synced once a second. **drain_100k**: the same with 100,000 ended jobs in the store, all executed by the product; its limit is \`drain\`.
-- **roundtrip**: a client submits a job and reads it once, with \`wait_ms\`; the response is sent when the job has ended.
-- **redis_calls_per_job**: calls that processes make to Redis, counted with MONITOR in a separate drain. **redis_commands_per_job**: commands that Redis executes, from \`INFO commandstats\`.
+- **roundtrip**: a client submits a job and reads it once, with \`wait_ms\`; the response is sent when the job has ended. **roundtrip_64_foreign**: the same with a worker that has no SDK and implements only the minimum of the [worker protocol](reference/worker-protocol.md#minimum).
+- **roundtrip_messages**: messages between processes of a lone round trip, from the POST to the response, each of which was sent after the one before was received; messages in parallel count once. A recorder in every process logs each read and write of its sockets to Redis, NATS and the client. A reply follows its request, a message of NATS the one published on its subject, and a push of Redis the script or publish before it; of all chains the longest counts. The value is the length of the chain that most of 300 trips have; \`tools/bench/lone-round-trip.test.ts\` lists it.
+- **redis_calls_per_job**: calls that processes make to Redis, counted with MONITOR in a separate drain. **redis_calls_per_job_alone**: the same for jobs of one client that waits for each, less the calls of an idle product in the same time. **redis_commands_per_job**: commands that Redis executes, from \`INFO commandstats\`.
 - **cpu_us_per_job**: from /proc, over submission and drain, without the load generator. **rss**: resident memory at rest, after the first and after the third drain; the limit of the third is the first.
-- **run_1step, run_3step**: 64 clients that each start a run of one or three jobs and wait for its end before they start the next; the limit is \`drain\`, in which no client waits. **fanout_1000**: one run over 1,000 items, 256 of its jobs in flight at once, from its start to the end of the step that joins them. **approve_resume_p50**: from the POST of an approval to the response with the ended run.
+- **run_1step, run_3step**: 64 clients that each start a run of one or three jobs and wait for its end before they start the next; the limit is \`roundtrip_64\`, the same clients with single jobs. **fanout_1000**: one run over 1,000 items, 256 of its jobs in flight at once, from its start to the end of the step that joins them. **approve_resume_p50**: from the POST of an approval to the response with the ended run.
 - **step_cost_10k_runs**: CPU of all processes for a run of one step while 10,000 runs wait at approval steps; its limit is the same with ten runs. **gates_10k, timers_100k**: Redis memory of a run that waits at an approval step, and of a delay step, including all their records. **timers_100k_rate**: 100,000 timers that are due at the same time.
 - **velocity**: decisions that each count a window in Redis; the limit is a script of three writes. **publish_visible**: from the write of a bundle until the last of three kernels applies it, the maximum of 20.
 - **policy**: every request is decided by a different rule; over gRPC by a kernel process with the shipped policy.
