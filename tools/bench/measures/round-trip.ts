@@ -15,7 +15,7 @@ export const roundTrip64 = async (session: Session): Promise<number> => (await s
 export const roundTrip64Foreign = async (session: Session): Promise<number> =>
   (await session.roundTrip64Foreign()).rate;
 
-/** Sequential messages of a lone round trip: the length of the chain that most of the recorded trips have. */
+/** Sequential messages of a lone round trip: the most frequent length of the recorded chains. */
 export async function roundTripMessages(session: Session): Promise<number> {
   const chain = commonChain(await session.messages());
   session.say(chain.map((message, i) => `${String(i + 1).padStart(4)}  ${message}`).join('\n'));

@@ -90,6 +90,30 @@ describe('sequentialMessages', () => {
     ]);
   });
 
+  it('leaves out longer chains of messages without the id of the job', () => {
+    const [chain] = sequentialMessages(
+      trace(
+        [...start],
+        ['api', '>', 'redis b', resp('HGET', 'settings')],
+        ['api', '<', 'redis b', '_\r\n'],
+        ['api', '>', 'redis b', resp('HGET', 'revisions')],
+        ['api', '<', 'redis b', '_\r\n'],
+        [...accept],
+        ['api', '<', 'redis', '+OK\r\n'],
+        [...answer],
+        [...get],
+        [...answer],
+      ),
+    );
+
+    expect(chain?.slice(0, 4)).toEqual([
+      'client → api: POST /api/v1/jobs',
+      'api → redis: fcall accept',
+      'redis → api: reply',
+      'api → client: response',
+    ]);
+  });
+
   it('leaves out messages of processes that took no part in the trip', () => {
     const [chain] = sequentialMessages(
       trace(
@@ -128,14 +152,15 @@ describe('sequentialMessages', () => {
 });
 
 describe('commonChain', () => {
-  it('is the chain of most trips', () => {
-    expect(
-      commonChain([
-        ['a', 'b', 'c'],
-        ['a', 'b'],
-        ['a', 'b'],
-      ]),
-    ).toEqual(['a', 'b']);
+  it('has the length of most trips and at each place the message of most of those', () => {
+    const chains = [
+      ['a', 'b', 'c'],
+      ['a', 'x'],
+      ['y', 'b'],
+      ['a', 'b'],
+    ];
+
+    expect(commonChain(chains)).toEqual(['a', 'b']);
   });
 
   it('is empty without trips', () => {

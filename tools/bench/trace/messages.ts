@@ -17,15 +17,16 @@ export interface TraceEvent {
 interface Message {
   depth: number;
   label: string;
-  /** Whether it, or the request that it replies to, contains the job's id. */
+  /** Whether it, or the request that it replies to, contains the job's id; also those of the client. */
   isOfJob: boolean;
   before: Message | undefined;
 }
 
 /**
  * The longest chain of messages of each round trip, from its POST to the response of the last GET: a message belongs to
- * the chain when its sender sent it after receiving the one before. Messages in parallel count once. A server forwards or
- * answers: a reply follows its request, and a push follows the deepest write that the server had received.
+ * the chain when its sender sent it after receiving the one before. Messages in parallel count once. In Redis a reply
+ * follows its request, and a push the deepest write before it; in NATS a message follows the deepest one on its subject.
+ * Messages that contain the job's id precede others: polls and queue markers that happen to arrive in between do not count.
  *
  * @param events of all processes, in any order between processes
  */
@@ -45,11 +46,11 @@ const jobIdOf = (trip: readonly TraceEvent[]) =>
   trip.flatMap(({ text }) => /^GET .*\/jobs\/([^?]+)/.exec(text)?.[1] ?? []).at(0) ?? '';
 
 class RoundTrip {
-  /** Deepest message that each process has received. */
+  /** What each process has received: the message that those it sends follow. */
   private readonly received = new Map<string, Message>();
-  /** Deepest message that Redis has received and that can make it push. */
-  private deepestWrite: Message | undefined;
-  /** Deepest message on each NATS subject; inboxes have the message that asked for a reply there. */
+  /** The message that pushes of Redis follow. */
+  private lastWrite: Message | undefined;
+  /** The message that each NATS subject got; inboxes have the message that asked for a reply there. */
   private readonly published = new Map<string, Message>();
   private readonly lastSent = new Map<string, { text: string; message: Message | undefined }>();
   private last: Message | undefined;
@@ -72,10 +73,10 @@ class RoundTrip {
     // A process that has received no message of the trip sends none.
     if (!message) return;
     if (peer === 'client') this.last = message;
-    if (peer === 'redis' && canPush(text)) this.deepestWrite = deeper(this.deepestWrite, message);
+    if (peer === 'redis' && canPush(text)) this.lastWrite = preferred(this.lastWrite, message);
     if (peer !== 'nats') return;
     for (const { subject, inbox } of natsMessages(text)) {
-      this.published.set(subject, deeper(this.published.get(subject), message));
+      this.published.set(subject, preferred(this.published.get(subject), message));
       if (inbox) this.published.set(inbox, message);
     }
   }
@@ -83,9 +84,9 @@ class RoundTrip {
   private receive({ process, peer, connection, text }: TraceEvent): void {
     const sent = this.lastSent.get(connection);
     const add = (cause: Message | undefined, what: string) => {
-      const isOfJob = this.names(text) || (what === 'reply' && cause?.isOfJob === true);
+      const isOfJob = peer === 'client' || this.names(text) || (what === 'reply' && cause?.isOfJob === true);
       const message = follow(cause, `${peer} → ${process}: ${what}`, isOfJob);
-      this.received.set(process, deeper(this.received.get(process), message));
+      this.received.set(process, preferred(this.received.get(process), message));
     };
     if (peer === 'nats') {
       for (const { subject } of natsMessages(text)) {
@@ -97,7 +98,7 @@ class RoundTrip {
       if (sent?.message || this.received.size === 0) add(sent?.message, describe(peer, text));
     } else {
       const isPush = !sent || isBlocking(requestOf(sent.text)) || text.startsWith('>');
-      const cause = isPush ? this.deepestWrite : sent.message;
+      const cause = isPush ? this.lastWrite : sent.message;
       if (cause) add(cause, isPush ? describe(peer, text) : 'reply');
     }
   }
@@ -118,10 +119,11 @@ const follow = (before: Message | undefined, label: string, isOfJob: boolean): M
   before,
 });
 
-/** Of equally deep messages, one that belongs to the job. */
-function deeper(known: Message | undefined, message: Message): Message {
-  if (!known || message.depth > known.depth) return message;
-  return message.depth === known.depth && message.isOfJob && !known.isOfJob ? message : known;
+/** The message that a later one follows: one of the job rather than another, then the deepest, then the first. */
+function preferred(known: Message | undefined, message: Message): Message {
+  if (!known) return message;
+  if (message.isOfJob !== known.isOfJob) return message.isOfJob ? message : known;
+  return message.depth > known.depth ? message : known;
 }
 
 function toLabels(last: Message | undefined): string[] {
@@ -130,15 +132,16 @@ function toLabels(last: Message | undefined): string[] {
   return labels;
 }
 
-/** The chain that most of the trips have; the first of several. */
-export function commonChain(chains: readonly (readonly string[])[]): readonly string[] {
-  const counts = new Map<string, { chain: readonly string[]; count: number }>();
-  for (const chain of chains) {
-    const key = chain.join('\n');
-    counts.set(key, { chain, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  return [...counts.values()].reduce((a, b) => (b.count > a.count ? b : a), {
-    chain: [] as readonly string[],
-    count: 0,
-  }).chain;
+/** The most frequent length of the chains, and at each place the most frequent message of chains of that length. */
+export function commonChain(chains: readonly (readonly string[])[]): string[] {
+  const length = mostFrequent(chains.map((chain) => chain.length)) ?? 0;
+  const common = chains.filter((chain) => chain.length === length);
+  return Array.from({ length }, (_, i) => mostFrequent(common.map((chain) => chain[i] ?? '')) ?? '');
+}
+
+/** The first of several. */
+function mostFrequent<T>(values: readonly T[]): T | undefined {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a).at(0)?.[0];
 }
