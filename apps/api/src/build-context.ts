@@ -12,7 +12,7 @@ import {
   type OpenMetrics,
 } from '@svc/runtime';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
-import { DefinitionCache } from '@svc/workflows';
+import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
@@ -163,6 +163,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     runs: {
       ...base,
+      chat: new ChatRepository(store.redis),
       endings,
       config,
       topics,

@@ -1,4 +1,3 @@
-export * from './chat.repository';
 export * from './config.repository';
 export * from './connect';
 export * from './data.repository';
@@ -20,6 +19,7 @@ export * from './run.repository';
 export * from './run.writes';
 export * from './schedule.repository';
 export * from './schema.repository';
+export { runScript } from './scripts';
 export * from './spend.repository';
 export * from './shadow-result.repository';
 export * from './shadow.repository';

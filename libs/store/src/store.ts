@@ -1,6 +1,5 @@
 import { luaQueues, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
-import { ChatRepository } from './chat.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
@@ -42,7 +41,6 @@ export interface Store {
   workflows: WorkflowRepository;
   runs: RunRepository;
   runIndex: RunIndex;
-  chat: ChatRepository;
   schedules: ScheduleRepository;
   spend: SpendRepository;
   queuePositions: QueuePositionRepository;
@@ -70,7 +68,6 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     workflows: new WorkflowRepository(redis),
     runs: new RunRepository(redis),
     runIndex: new RunIndex(redis),
-    chat: new ChatRepository(redis),
     schedules: new ScheduleRepository(redis),
     spend: new SpendRepository(redis),
     queuePositions: new QueuePositionRepository(redis, queues),

@@ -3,6 +3,7 @@ export { type DryRunDeps, dryRunWorkflow } from './definitions/dry-run';
 export { getRevision, getWorkflow, listRevisions, listWorkflows } from './definitions/read-workflows';
 export { removeWorkflow, type RemoveWorkflowDeps } from './definitions/remove-workflow';
 export { saveWorkflow, type SaveWorkflowDeps } from './definitions/save-workflow';
+export { ChatRepository } from './runs/chat.repository';
 export { cancelRun } from './runs/cancel-run';
 export { DefinitionCache } from './runs/definition-cache';
 export { fireDueTimers, fireTimer, removeExpiredRuns, repairRuns } from './runs/repair-runs';

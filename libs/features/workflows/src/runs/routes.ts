@@ -6,14 +6,13 @@ import { cancelRun } from './cancel-run';
 import { awaitRunEnd, listRuns, runsOfWorkflow, runTimeline } from './read-runs';
 import { removeRun } from './remove-run';
 import { rerunRun } from './rerun-run';
-import { readChat, postChatMessage } from './run-chat';
-import type { StartRunDeps } from './run-deps';
+import { type ChatDeps, readChat, postChatMessage } from './run-chat';
 import { signalRun } from './signal-run';
 import { startRun } from './start-run';
 
 /** Dependencies of these handlers. */
 export interface RunContext {
-  runs: StartRunDeps & DryRunDeps & WaitDeps;
+  runs: ChatDeps & DryRunDeps & WaitDeps;
 }
 
 const handle = handlersFor<RunContext>();

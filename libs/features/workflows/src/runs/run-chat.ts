@@ -1,13 +1,18 @@
 import { AppError, chatRoles, type Caller, type ChatBody, type ChatMessage, type ChatView } from '@svc/contract';
-import type { RunRecord, StoredMessage } from '@svc/store';
+import type { RunRecord } from '@svc/store';
 import { findMemoryOwner, requireMemory } from '@svc/jobs';
 import { isRecord } from '@svc/json';
 import { requireFound } from '../definitions/read-workflows';
+import type { ChatRepository, StoredMessage } from './chat.repository';
 import { readInput } from './run-codec';
 import type { StartRunDeps } from './run-deps';
 import { getRunMemoryId } from './step-jobs';
 
-type ReadDeps = Pick<StartRunDeps, 'store'>;
+/** Dependencies of conversations with runs. */
+export interface ChatDeps extends StartRunDeps {
+  chat: ChatRepository;
+}
+type ReadDeps = Pick<ChatDeps, 'store' | 'chat'>;
 
 /** A stored chat line. Memory servers write such lines too, so no field is guaranteed. */
 type Line = Partial<Record<keyof ChatMessage | 'tenant', unknown>>;
@@ -20,7 +25,7 @@ type Line = Partial<Record<keyof ChatMessage | 'tenant', unknown>>;
  * @throws run_not_found, tenant_access_denied
  */
 export async function readChat(
-  { store }: ReadDeps,
+  { store, chat }: ReadDeps,
   caller: Caller,
   runId: string,
   page: { limit: number; cursor?: number },
@@ -28,7 +33,7 @@ export async function readChat(
   const run = requireFound(await store.runs.head(caller.scope, runId), 'run_not_found');
   const memoryId = await getMemoryId(store, run);
   const owner = (await findMemoryOwner(store, memoryId)) ?? run.tenant;
-  const { items, next } = await store.chat.page(memoryId, page.limit, page.cursor);
+  const { items, next } = await chat.page(memoryId, page.limit, page.cursor);
   const messages = items.flatMap((item) => toMessage(item, run, owner) ?? []);
   return { items: messages, ...(next !== null && { next_cursor: next }) };
 }
@@ -41,7 +46,7 @@ export async function readChat(
  *   memory_policy_unreadable
  */
 export async function postChatMessage(
-  deps: StartRunDeps,
+  deps: ChatDeps,
   caller: Caller,
   runId: string,
   { content, role, ...about }: ChatBody,
@@ -62,7 +67,7 @@ export async function postChatMessage(
   const memoryId = await getMemoryId(store, run);
   await requireMemory(store, deps.config, run.tenant, memoryId);
   const bytes = Buffer.byteLength(JSON.stringify(line));
-  await deps.admission.data(run.tenant, bytes, () => store.chat.append(memoryId, [line]));
+  await deps.admission.data(run.tenant, bytes, () => deps.chat.append(memoryId, [line]));
   // A crash here leaves the message readable without the signal; the client got no response and retries.
   if (message.role === 'user') await store.runs.post(caller.scope, runId, toSignal(message));
   return message;

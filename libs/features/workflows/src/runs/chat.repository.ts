@@ -1,6 +1,5 @@
+import { keys, runScript } from '@svc/store';
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
-import { runScript } from './scripts';
 
 /** A line of a conversation. Workers write these lists too, so it may not be JSON. */
 export interface StoredMessage {
