@@ -2,7 +2,6 @@ export * from './config.repository';
 export * from './connect';
 export * from './data.repository';
 export * from './dead-letter.repository';
-export * from './installation.repository';
 export * from './job-endings';
 export * from './job.index';
 export * from './job.record';

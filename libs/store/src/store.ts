@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
-import { InstallationRepository } from './installation.repository';
 import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
 import { Lease } from './lease';
@@ -36,7 +35,6 @@ export interface Store {
   shadows: ShadowRepository;
   shadowResults: ShadowResultRepository;
   velocity: VelocityRepository;
-  installation: InstallationRepository;
   load: LoadRepository;
   workflows: WorkflowRepository;
   runs: RunRepository;
@@ -63,7 +61,6 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     shadows: new ShadowRepository(redis),
     shadowResults: new ShadowResultRepository(redis),
     velocity: new VelocityRepository(redis),
-    installation: new InstallationRepository(redis),
     load: new LoadRepository(redis),
     workflows: new WorkflowRepository(redis),
     runs: new RunRepository(redis),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endChild, freePort, isRunning, spawnLeashed } from '@svc/testing';
-import { firstWord, startChild, stopChild } from '../../child-program';
+import { firstMessage, startChild, stopChild } from '../../child-program';
 import { repositoryRoot } from '../../stack/settings';
 import { HttpLoad, httpRequest } from '../http-load';
 import type { RoundTrips } from '../round-trips';
@@ -48,7 +48,7 @@ export class Restate {
     });
     const restate = new Restate(server, service, ingress, dataDir);
     try {
-      const servicePort = Number(await firstWord(service));
+      const servicePort = Number(await firstMessage(service));
       await restate.untilServing(admin);
       await restate.register(admin, servicePort);
     } catch (error) {

@@ -10,13 +10,13 @@ import {
 import {
   checkRedis,
   readRedisFacts,
-  type Installation,
   type RedisFacts,
   type Store,
   type StoreFinding,
   type StoreFindingCode,
 } from '@svc/store';
 import { randomUUID } from 'node:crypto';
+import { type Installation, InstallationRepository } from './installation.repository';
 import { whenAvailable } from './when-available';
 
 export type StoreMetrics = Pick<OpenMetrics<typeof commonMetrics>['metrics'], 'storeFindings'>;
@@ -98,7 +98,7 @@ class StoreGuard {
   }
 
   private async checkInstallation(): Promise<StoreFinding | undefined> {
-    const { installation } = this.parts.store;
+    const installation = new InstallationRepository(this.parts.store.redis);
     const before = await installation.read();
     if (!before.marker) {
       // The bus is read first: a marker written by another process in between is then seen below.

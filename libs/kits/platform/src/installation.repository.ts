@@ -1,5 +1,5 @@
+import { keys } from '@svc/store';
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
 
 /** Marker written by the first start on a Redis. Without it, the Redis is new or has lost its data. */
 export interface Installation {
