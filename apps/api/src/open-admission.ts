@@ -1,5 +1,5 @@
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
-import { type Admission, admissionSettings, PicturedAdmission } from '@svc/admission';
+import { type Admission, admissionSettings, SnapshotAdmission } from '@svc/admission';
 import { startLoops } from '@svc/platform';
 import type { LoadRepository } from '@svc/store';
 
@@ -11,11 +11,11 @@ export function openAdmission(
   load: LoadRepository,
   metrics: OpenMetrics<typeof gatewayMetrics>['metrics'],
 ): Admission {
-  const admission = new PicturedAdmission(load, admissionSettings(env), (limit) => {
+  const admission = new SnapshotAdmission(load, admissionSettings(env), (limit) => {
     metrics.admissionRefused.inc({ limit });
     log.oncePer(`admission:${limit}`, 10_000).warn('requests rejected by admission control', { limit });
   });
-  const snapshotLoop = { name: 'admission', everyMs: snapshotEveryMs, atStart: true, run: () => admission.look() };
+  const snapshotLoop = { name: 'admission', everyMs: snapshotEveryMs, atStart: true, run: () => admission.refresh() };
   onStop(
     'admission',
     startLoops([snapshotLoop], (loop, error) =>

@@ -1,7 +1,7 @@
 import { subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { randomIds, type Boot, type EngineEnv, type Handles, type kernelMetrics } from '@svc/runtime';
-import { admissionSettings, PicturedAdmission } from '@svc/admission';
+import { admissionSettings, SnapshotAdmission } from '@svc/admission';
 import { DefinitionCache, type RunEvents, RunCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openShadows } from '@svc/policy-lab';
@@ -23,7 +23,7 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
   const { platform, fleet, kernel, events, metrics } = parts;
   const { env, clock, log } = boot;
   const { store, bus, senderId } = platform;
-  const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
+  const admission = new SnapshotAdmission(store.load, admissionSettings(env), (limit) =>
     log.oncePer(`admission:${limit}`, 10_000).warn('jobs of runs delayed by admission control', { limit }),
   );
   const config = new EffectiveConfig(store, clock);
@@ -65,7 +65,7 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
       approvalTtlMs: env.approvalTtlMs,
       deadLetterTtlSec: env.dlqEntryTtlDays * 86_400,
     },
-    refreshLoad: () => admission.look(),
+    refreshLoad: () => admission.refresh(),
   };
   return { ...ctx, schedules: scheduleDeps(ctx, platform) };
 }

@@ -1,8 +1,8 @@
 import { AppError } from '@svc/contract';
 import {
-  checkRequestOf,
+  toCheckRequest,
   checkResponseMessage,
-  trialOf,
+  toTrial,
   type DecisionMethod,
   type Kernel,
   type PolicyCheckRequestMessage,
@@ -18,13 +18,13 @@ export function buildDecisions(kernel: Kernel): Record<DecisionMethod, Decide> {
     async (message) =>
       checkResponseMessage(await kernel[method](toRequest(message)));
   const simulate: Decide = async (message) =>
-    checkResponseMessage(await kernel.simulate(toRequest(message), trialOf(message)));
+    checkResponseMessage(await kernel.simulate(toRequest(message), toTrial(message)));
   return { Check: by('check'), Evaluate: by('evaluate'), Explain: by('explain'), Simulate: simulate };
 }
 
 function toRequest(message: PolicyCheckRequestMessage) {
   try {
-    return checkRequestOf(message);
+    return toCheckRequest(message);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new AppError('invalid_json', { error: 'effective_config and server_facts must be JSON' });

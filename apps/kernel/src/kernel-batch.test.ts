@@ -4,7 +4,7 @@ import { serviceDefinition, startGrpcServer, type GrpcServer } from '@svc/grpc';
 import {
   checkRequestMessage,
   decisionMethods,
-  decisionOf,
+  toDecision,
   openRemoteKernel,
   policyCodec,
   type DecisionBatchResponseMessage,
@@ -288,7 +288,7 @@ describe('a batch of kernel requests', () => {
   it('a response is interpreted by its code', () => {
     const empty = codec.decodeResponse(Buffer.alloc(0));
 
-    expect(decisionOf(empty)).toBeUndefined();
+    expect(toDecision(empty)).toBeUndefined();
   });
 
   it.each<DecisionMethod>([...decisionMethods])('%s is sent with the bytes of a single call', (method) => {

@@ -2,7 +2,7 @@ import { grpcServices } from '@svc/contract';
 import { startGrpcServer } from '@svc/grpc';
 import { velocityRulesInForce } from '@svc/identity';
 import { localKernelSettings, openLocalKernel } from '@svc/kernel-client';
-import { openLicenseOf, whenAvailable } from '@svc/platform';
+import { openServiceLicense, whenAvailable } from '@svc/platform';
 import {
   certificateGauges,
   commonMetrics,
@@ -51,7 +51,7 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
   onStop('store', () => redis.quit());
   health.dependsOn('redis', () => redis.ping());
 
-  const license = openLicenseOf({ env, clock, log });
+  const license = openServiceLicense({ env, clock, log });
   const maxVelocityRules = () => velocityRulesInForce(license.entitlements());
   const deps = { redis, log, clock, metrics, maxVelocityRules };
   const kernel = await whenAvailable(boot, 'store', () => openLocalKernel(localKernelSettings(env), deps));

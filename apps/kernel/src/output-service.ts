@@ -1,6 +1,6 @@
 import { unary, type Method } from '@svc/grpc';
 import {
-  outputRequestOf,
+  toOutputRequest,
   outputResponseMessage,
   type Kernel,
   type OutputCheckRequestMessage,
@@ -10,6 +10,6 @@ import {
 /** `svc.v1.OutputPolicyService`. See docs/reference/policy.md#output-policy. */
 export const outputService = (kernel: Kernel): Record<string, Method> => ({
   CheckOutput: unary<OutputCheckRequestMessage, OutputCheckResponseMessage>(async (message) =>
-    outputResponseMessage(await kernel.checkOutput(outputRequestOf(message))),
+    outputResponseMessage(await kernel.checkOutput(toOutputRequest(message))),
   ),
 });

@@ -3,7 +3,7 @@ import { consumers, streams, subjects } from '@svc/contract';
 import { dataTokensFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
-import { admissionSettings, PicturedAdmission } from '@svc/admission';
+import { admissionSettings, SnapshotAdmission } from '@svc/admission';
 import { EffectiveConfig } from '@svc/settings';
 import { LaneDispatcher, InFlightRecords, type SchedulingEvents, type WorkerRegistry } from '@svc/dispatch';
 import { openShadows } from '@svc/policy-lab';
@@ -43,7 +43,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
   const { store, bus, license, senderId } = platform;
   const config = new EffectiveConfig(store, clock, env.configReloadIntervalMs);
   const enforcement = env.schemaEnforcement;
-  const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
+  const admission = new SnapshotAdmission(store.load, admissionSettings(env), (limit) =>
     log.oncePer(`admission:${limit}`, 10_000).warn('job from the bus rejected by admission control', { limit }),
   );
   const deps = {
@@ -104,7 +104,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       return 0;
     });
   const scans = new ScanRunner(deps);
-  return { ...deps, laneDispatcher, defaultTenant: env.defaultTenant, refreshLoad: () => admission.look() };
+  return { ...deps, laneDispatcher, defaultTenant: env.defaultTenant, refreshLoad: () => admission.refresh() };
 }
 
 /** Settings of data URLs; undefined unless both the signing key and the gateway's base URL are configured. */

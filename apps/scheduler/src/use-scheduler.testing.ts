@@ -16,7 +16,7 @@ import { systemClock } from '@svc/runtime';
 import { approveJob, rejectJob } from '@svc/approvals';
 import { cancelJob, submitJob, type SubmitOutcome } from '@svc/jobs';
 import { changeDocument } from '@svc/settings';
-import { openDoor } from '@svc/admission';
+import { admitAll } from '@svc/admission';
 import { openStore, type JobRecord, type Store } from '@svc/store';
 import { eventually, useServers, type Servers, person } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
@@ -171,7 +171,7 @@ export function useScheduler() {
       const { approvalTtlMs } = ctx.settings;
       const deps = {
         ...ctx,
-        admission: openDoor,
+        admission: admitAll,
         settings: {
           policyFailMode: 'closed',
           idempotencyTtlSec: 60,

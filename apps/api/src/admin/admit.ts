@@ -1,5 +1,5 @@
 import { AppError, type Access, type Caller } from '@svc/contract';
-import { clientAddressOf, credentialsOf, guessBucket, mayUse } from '@svc/http';
+import { getClientAddress, getCredentials, guessBucket, mayUse } from '@svc/http';
 import type { Request } from 'express';
 import type { AdminDeps } from './deps';
 
@@ -18,9 +18,9 @@ const adminPages = { method: 'get', path: '/admin' } as const;
 export async function admit(req: Request, { surface }: AdminDeps): Promise<Caller> {
   const { method, originalUrl } = req;
   const path = originalUrl.split('?', 1)[0] ?? '';
-  const outcome = await surface.authenticate(credentialsOf(req, adminPages));
+  const outcome = await surface.authenticate(getCredentials(req, adminPages));
   if (outcome.kind === 'refused') {
-    const ip = clientAddressOf(req);
+    const ip = getClientAddress(req);
     const requestId = String(req.res?.getHeader('X-Request-Id') ?? '');
     surface.onRefused?.({ code: outcome.code, method, path, ip, requestId });
     if (presentsCredentials(req)) await takeGuess(ip, surface);

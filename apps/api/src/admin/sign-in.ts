@@ -1,5 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
-import { addressBucket, clientAddressOf, mayUse } from '@svc/http';
+import { addressBucket, getClientAddress, mayUse } from '@svc/http';
 import { bareKey, sessionCookies, sha256 } from '@svc/identity';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
@@ -68,7 +68,7 @@ export function signIn(deps: AdminDeps): express.Router {
 const onlyOwnForms: RequestHandler = (req, _res, next) =>
   next(isOwnForm(req) ? undefined : new AppError('origin_not_allowed'));
 
-const getAddressBucket = (req: Request): string => addressBucket(clientAddressOf(req));
+const getAddressBucket = (req: Request): string => addressBucket(getClientAddress(req));
 const getKeyDigest = (req: Request): string => sha256(readFields(req.body).api_key).slice(0, 16);
 
 const limited =

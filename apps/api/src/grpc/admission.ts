@@ -1,6 +1,13 @@
 import { AppError, type Caller, type Endpoint } from '@svc/contract';
 import type { GrpcCall } from '@svc/grpc';
-import { checkNamedTenant, clientAddressBehind, guessBucket, mayUse, validatorOf, type MountOptions } from '@svc/http';
+import {
+  checkNamedTenant,
+  clientAddressBehind,
+  guessBucket,
+  mayUse,
+  createValidator,
+  type MountOptions,
+} from '@svc/http';
 
 /** HTTP options that also apply to gRPC: both share authentication and authorization. */
 export type GateOptions = Pick<
@@ -30,7 +37,7 @@ type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : n
  * @throws (from the returned function) unauthorized, tenant_access_denied, rate_limited, access_denied, invalid_body, …
  */
 export function admission<E extends Endpoint>(endpoint: E, options: GateOptions) {
-  const validate = validatorOf(endpoint);
+  const validate = createValidator(endpoint);
   return async (
     call: GrpcCall,
     raw: { params?: object; body?: object },

@@ -1,5 +1,5 @@
-import type { LookAgain } from '@svc/queues';
+import type { RetryLater } from '@svc/queues';
 
 /** Converts a service's retry delay into the queue's return value. */
-export const retryAfter = (ms: number | undefined): LookAgain | undefined =>
-  ms === undefined ? undefined : { lookAgainInMs: ms };
+export const retryAfter = (ms: number | undefined): RetryLater | undefined =>
+  ms === undefined ? undefined : { retryInMs: ms };

@@ -2,7 +2,7 @@ import { queues } from '@svc/queues.config';
 import { openStore, type Store } from '@svc/store';
 import { plainRequest as request, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { type AdmissionSettings, PicturedAdmission } from './admission';
+import { type AdmissionSettings, SnapshotAdmission } from './admission';
 import { jobOverheadBytes } from './admit';
 
 const unlimited: AdmissionSettings = {
@@ -35,12 +35,12 @@ describe('admission by a snapshot of Redis', () => {
   const refusals: string[] = [];
   const gateway = (settings: Partial<AdmissionSettings>) => {
     refusals.length = 0;
-    return new PicturedAdmission(store.load, { ...unlimited, ...settings }, (of) => void refusals.push(of));
+    return new SnapshotAdmission(store.load, { ...unlimited, ...settings }, (of) => void refusals.push(of));
   };
   /** Twice, because the first snapshot only discovers the tenants. */
-  const look = async (admission: PicturedAdmission) => {
-    await admission.look();
-    await admission.look();
+  const look = async (admission: SnapshotAdmission) => {
+    await admission.refresh();
+    await admission.refresh();
   };
   const backpressure = { errorCode: 'backpressure', headers: { 'Retry-After': expect.stringMatching(/^[1-9]/) } };
   const overloaded = { errorCode: 'overloaded', headers: { 'Retry-After': expect.stringMatching(/^[1-9]/) } };

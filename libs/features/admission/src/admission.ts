@@ -29,7 +29,7 @@ export interface Admission {
 }
 
 /** Admits everything, for callers whose work is already admitted. */
-export const openDoor: Admission = {
+export const admitAll: Admission = {
   job: (_tenant, _bytes, store) => store(),
   data: (_tenant, _bytes, store) => store(),
 };
@@ -51,7 +51,7 @@ const backpressureRetrySec = '2';
  * Admission by a periodic snapshot of Redis plus the work this process admitted since, so no submission reads Redis. Gateways
  * see each other's work with the next snapshot; the memory reserve also covers that delay.
  */
-export class PicturedAdmission implements Admission {
+export class SnapshotAdmission implements Admission {
   /** Usage by tenant, in the order of the last count, oldest first. */
   private readonly counts = new Map<string, Usage>();
   private readonly reservations = new InFlightReservations();
@@ -68,7 +68,7 @@ export class PicturedAdmission implements Admission {
   ) {}
 
   /** Renews the snapshot. While Redis is unavailable the last one stays in effect. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const tenants = [...new Set([...this.met, ...this.oldestCounted(), ...this.reservations.tenants])].slice(
       0,
       MAX_TENANTS,

@@ -1,4 +1,4 @@
 /** Limits on new work: backlog, memory and request rates of tenants. */
-export { type Admission, openDoor, PicturedAdmission } from './admission';
+export { type Admission, admitAll, SnapshotAdmission } from './admission';
 export { admissionSettings } from './admission-settings';
 export { tenantRates } from './tenant-rates';

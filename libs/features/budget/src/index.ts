@@ -6,7 +6,7 @@ export {
   type BudgetRefusal,
   budgetWaitMs,
   checkJobBudget,
-  mayGiveBack,
+  mayFreeBudget,
   reserveBudget,
 } from './reserve-budget';
 export { publishSpendAlerts } from './publish-alerts';

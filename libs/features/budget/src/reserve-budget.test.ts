@@ -1,5 +1,5 @@
 import type { OverBudget } from '@svc/store';
-import { budgetWaitMs, mayGiveBack } from './reserve-budget';
+import { budgetWaitMs, mayFreeBudget } from './reserve-budget';
 
 const over = (part: Partial<OverBudget>): OverBudget => ({
   limit: 'daily_limit_usd',
@@ -20,6 +20,6 @@ describe('delay until a job that waits for its budget is checked again', () => {
     ['minimal after the end of the period', {}, 3_600_001, 1],
   ])('is %s', (_, part, nowMs, expected) => {
     expect(budgetWaitMs(over(part), nowMs)).toBe(expected);
-    expect(mayGiveBack(over(part))).toBe(expected === 5_000);
+    expect(mayFreeBudget(over(part))).toBe(expected === 5_000);
   });
 });

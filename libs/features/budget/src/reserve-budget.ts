@@ -116,9 +116,9 @@ const shortWaitMs = 5_000;
 const longWaitMs = 60_000;
 
 /** Whether running work may cost less than it reserved and so free budget; otherwise only a new period or a higher limit does. */
-export const mayGiveBack = ({ amount, spent, reserved }: OverBudget): boolean => reserved > 0 && spent < amount;
+export const mayFreeBudget = ({ amount, spent, reserved }: OverBudget): boolean => reserved > 0 && spent < amount;
 
 /** Delay until a job that waits for its budget is checked again, ms. */
 export function budgetWaitMs(over: OverBudget, nowMs: number): number {
-  return mayGiveBack(over) ? shortWaitMs : Math.max(1, Math.min(longWaitMs, (over.ends_ms ?? Infinity) - nowMs));
+  return mayFreeBudget(over) ? shortWaitMs : Math.max(1, Math.min(longWaitMs, (over.ends_ms ?? Infinity) - nowMs));
 }

@@ -1,7 +1,7 @@
 import type { Owner } from '@svc/contract';
 import { toUsd } from '@svc/policy';
 import type { OverBudget } from '@svc/store';
-import { budgetMessage, mayGiveBack } from '@svc/budget';
+import { budgetMessage, mayFreeBudget } from '@svc/budget';
 import { iso, type JobFacts, getStage } from './job-facts';
 import { blocked, type CheckResult, notReached, passed } from './run-job-checks';
 
@@ -25,7 +25,7 @@ export function checkBudget({ job, position }: JobFacts): CheckResult {
     kind: 'budget',
     what: budgetMessage(over),
     owner: budgetOwner(over),
-    how: mayGiveBack(over)
+    how: mayFreeBudget(over)
       ? 'running work must end and cost less than it reserved, or the limit must be raised'
       : 'its period must end, or the limit must be raised',
     since: iso(job.updated_at / 1_000),

@@ -8,4 +8,4 @@ export {
   type GrpcServerDeps,
   type GrpcServerSettings,
 } from './server';
-export { statusOf } from './status';
+export { toStatus } from './status';

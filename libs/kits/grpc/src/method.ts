@@ -8,7 +8,7 @@ import {
   type UntypedHandleCall,
 } from '@grpc/grpc-js';
 import { AppError } from '@svc/contract';
-import { statusOf } from './status';
+import { toStatus } from './status';
 
 /** Context of a call. */
 export interface GrpcCall {
@@ -115,7 +115,7 @@ export function toFailure(error: unknown, name: string, { asAppError, onDefect }
   metadata.set('svc-error-code', code);
   const retryAfter = outcome.headers['Retry-After'];
   if (retryAfter) metadata.set('retry-after', retryAfter);
-  return { code: statusOf(outcome), details: text, metadata };
+  return { code: toStatus(outcome), details: text, metadata };
 }
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getDeadline' | 'getPeer' | 'on' | 'cancelled'>;

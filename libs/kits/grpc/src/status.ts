@@ -17,5 +17,5 @@ const byHttpStatus: Readonly<Record<number, status>> = {
 const byCode: Partial<Record<ErrorCode, status>> = { idempotency_conflict: status.ALREADY_EXISTS };
 
 /** The gRPC code of an outcome. See docs/reference/http.md#grpc. */
-export const statusOf = ({ errorCode }: AppError): status =>
+export const toStatus = ({ errorCode }: AppError): status =>
   byCode[errorCode] ?? byHttpStatus[errorCodes[errorCode].status] ?? status.INTERNAL;

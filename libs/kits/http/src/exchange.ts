@@ -31,7 +31,7 @@ export function openExchange(req: Marked, ip: string): Exchange {
 export const getExchange = (req: Marked): Exchange => req[slot] ?? openExchange(req, req.socket.remoteAddress ?? '');
 
 /** The client's address, for pages that get a Node request. */
-export const clientAddressOf = (req: Marked): string => getExchange(req).ip;
+export const getClientAddress = (req: Marked): string => getExchange(req).ip;
 
 const idBytes = 8;
 let pool = Buffer.alloc(0);

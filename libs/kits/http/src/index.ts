@@ -16,11 +16,11 @@ export {
   type RateVerdict,
 } from './rate-limiter';
 export type { RateWindow } from './rate-windows';
-export { credentialsOf } from './serve-endpoint';
+export { getCredentials } from './serve-endpoint';
 export { serveSwagger } from './swagger';
 export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';
 export { openapi, type ApiInfo } from './openapi';
-export { clientAddressOf } from './exchange';
+export { getClientAddress } from './exchange';
 export { guessBucket, publicBucket } from './take-rate';
 export { serve, type Listening, type ServeOptions } from './server';
-export { checkNamedTenant, validatorOf } from './validation';
+export { checkNamedTenant, createValidator } from './validation';

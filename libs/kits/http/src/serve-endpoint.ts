@@ -11,7 +11,7 @@ import { Answered, type Route } from './handler';
 import { getHeader, getQuery, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import { guessBucket, publicBucket, takeRate } from './take-rate';
-import { checkNamedTenant, validatorOf } from './validation';
+import { checkNamedTenant, createValidator } from './validation';
 
 /** Serves one request of a route; `params` are those of its path. */
 export type Serve = (incoming: Incoming, params: Readonly<Record<string, string>>) => Promise<void>;
@@ -23,7 +23,7 @@ export type Serve = (incoming: Incoming, params: Readonly<Record<string, string>
  */
 export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOptions, allows: OriginCheck): Serve {
   const { endpoint } = route;
-  const validate = validatorOf(endpoint);
+  const validate = createValidator(endpoint);
   const limitBytes = options.bodyLimits[endpoint.bodyLimit ?? 'json'];
   const { access } = endpoint;
 
@@ -71,7 +71,7 @@ async function knownCaller(
   allows: OriginCheck,
 ): Promise<Caller | undefined> {
   if (!endpoint.knowsCallers) return undefined;
-  const outcome = await options.authenticate(credentialsOf(req, endpoint)).catch(() => undefined);
+  const outcome = await options.authenticate(getCredentials(req, endpoint)).catch(() => undefined);
   if (outcome?.kind !== 'caller' || (outcome.byCookie && isForged(req, allows))) return undefined;
   return outcome.caller;
 }
@@ -120,7 +120,7 @@ async function authenticated(
   options: MountOptions,
   allows: OriginCheck,
 ): Promise<Caller> {
-  const known = await options.authenticate(credentialsOf(req, endpoint));
+  const known = await options.authenticate(getCredentials(req, endpoint));
   const isUnproven = known.kind === 'caller' && known.byCookie && isForged(req, allows);
   const outcome = isUnproven ? ({ kind: 'refused', code: 'origin_not_allowed' } as const) : known;
   if (outcome.kind === 'caller') return outcome.caller;
@@ -131,7 +131,7 @@ async function authenticated(
 }
 
 /** The credentials of a request for a declared route or page. */
-export const credentialsOf = (
+export const getCredentials = (
   req: IncomingMessage,
   { method, path }: Pick<Endpoint, 'method' | 'path'>,
 ): Parameters<MountOptions['authenticate']>[0] => ({

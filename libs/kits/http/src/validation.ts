@@ -31,7 +31,7 @@ const MAX_VIOLATIONS = 100;
  * @throws (from the returned function) invalid_json for unknown body fields, a code of `violationCodes`, else invalid_body,
  *   all with `violations`
  */
-export function validatorOf(endpoint: Endpoint): Validate {
+export function createValidator(endpoint: Endpoint): Validate {
   const { bodyOptional, bodyIgnoresUnknown = false } = endpoint;
   // Compiled into the schema, so that options are not merged on every request.
   const prepared = (schema: Joi.ObjectSchema, stripUnknown: boolean, more: Joi.ValidationOptions = {}) =>

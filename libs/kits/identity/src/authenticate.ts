@@ -5,7 +5,7 @@ import type { BearerCheck } from './jwt';
 import { missingScope } from './key-scope';
 import { findKey, resolveSession, sessionPrefix, type Sessions } from './sessions';
 import { chooseTenant } from './tenant';
-import { keyOfProtocols } from './web-socket-key';
+import { getProtocolKey } from './web-socket-key';
 
 /** Credentials and identity headers of a request, for every transport. Absent and empty are equivalent. */
 export interface Presented {
@@ -112,7 +112,7 @@ async function identify(
   // A sibling site can set a cookie for the whole domain, and the order of two cookies is up to the browser.
   if (second !== undefined) return presentedBy(undefined);
   if (cookie !== undefined) return { identity: await bySession(cookie), byCookie: true };
-  if (presented.protocols) return presentedBy(await byKey(keyOfProtocols(presented.protocols) ?? ''));
+  if (presented.protocols) return presentedBy(await byKey(getProtocolKey(presented.protocols) ?? ''));
   return presentedBy(settings.allowAnonymous && !settings.production ? anonymous(settings.defaultTenant) : undefined);
 }
 

@@ -17,7 +17,7 @@ export { isTenantName, type Identity, type KeySource } from './identity';
 export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
 export { secretProblem, type SecretKind } from './secret-strength';
 export { openSessions, type SessionRecord, type Sessions } from './sessions';
-export { keyOfProtocols, webSocketProtocol } from './web-socket-key';
+export { getProtocolKey, webSocketProtocol } from './web-socket-key';
 export { mergeEntitlements, tiers, velocityRulesInForce, type Entitlements, type Plan } from './license/entitlements';
 export {
   openLicense,

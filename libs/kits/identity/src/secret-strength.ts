@@ -1,4 +1,4 @@
-import { weaknessOf } from '@svc/runtime';
+import { findWeakness } from '@svc/runtime';
 
 /** Minimum length of secrets in production, in characters. See docs/reference/http.md#authentication. */
 export const secretMinLength = { admin_password: 16, api_key: 32, store_password: 12 } as const;
@@ -11,6 +11,6 @@ export type SecretKind = keyof typeof secretMinLength;
  * @returns a clause that follows the variable's name, such as `must have at least 32 characters`
  */
 export function secretProblem(kind: SecretKind, secret: string): string | undefined {
-  const needed = weaknessOf(secret, secretMinLength[kind]);
+  const needed = findWeakness(secret, secretMinLength[kind]);
   return needed && `must have ${needed}`;
 }

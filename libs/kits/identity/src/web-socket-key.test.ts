@@ -1,4 +1,4 @@
-import { keyOfProtocols } from './web-socket-key';
+import { getProtocolKey } from './web-socket-key';
 
 describe('the key in a WebSocket subprotocol', () => {
   const encoded = Buffer.from('k1/+').toString('base64url');
@@ -10,6 +10,6 @@ describe('the key in a WebSocket subprotocol', () => {
     [`other, ${encoded}`, undefined],
     ['svc-api-key, not base64!', undefined],
   ])('%s', (header, key) => {
-    expect(keyOfProtocols(header)).toBe(key);
+    expect(getProtocolKey(header)).toBe(key);
   });
 });

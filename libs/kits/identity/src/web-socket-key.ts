@@ -5,7 +5,7 @@ export const webSocketProtocol = 'svc-api-key';
  * Extracts the API key from a `Sec-WebSocket-Protocol` header: `svc-api-key, <base64url key>`, or the deprecated single value
  * `svc-api-key.<base64url key>`.
  */
-export function keyOfProtocols(header: string): string | undefined {
+export function getProtocolKey(header: string): string | undefined {
   const offered = header.split(',').map((value) => value.trim());
   const legacy = offered.find((value) => value.startsWith(`${webSocketProtocol}.`));
   const at = offered.indexOf(webSocketProtocol);

@@ -58,7 +58,7 @@ export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptio
   const senderId = `${options.service}-${env.instanceId}`.replace(/[^A-Za-z0-9_-]/g, '-');
   const bus = await openTheBus(boot, options, senderId);
   const storeFindings = await guardStore(boot, { store, bus, metrics: options.metrics.metrics });
-  const license = openLicenseOf(boot);
+  const license = openServiceLicense(boot);
   const instance = {
     id: env.instanceId,
     service: options.service,
@@ -112,7 +112,7 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
 }
 
 /** Opens the license of SVC_LICENSE_*. Without a valid one the service runs as Community; the problem is logged. */
-export function openLicenseOf({ env, clock, log }: Pick<Boot<CommonEnv>, 'env' | 'clock' | 'log'>): License {
+export function openServiceLicense({ env, clock, log }: Pick<Boot<CommonEnv>, 'env' | 'clock' | 'log'>): License {
   const license = openLicense(licenseSettings(env), { nowMs: () => clock.nowMs() });
   const { plan, status, problem } = license.state();
   log.info('license', { plan, status, ...(problem && { problem }) });

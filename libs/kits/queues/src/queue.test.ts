@@ -82,7 +82,7 @@ describe('a processor', () => {
     const { queue, ctx } = run([
       processor(numbers, async ({ ctx: { seen }, attempt }) => {
         seen.push(String(attempt));
-        return seen.length < 5 ? { lookAgainInMs: 5 } : undefined;
+        return seen.length < 5 ? { retryInMs: 5 } : undefined;
       }),
     ]);
 

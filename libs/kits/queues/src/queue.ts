@@ -9,13 +9,13 @@ export interface Work<Payload, Ctx> {
 }
 
 /** Result of a processor that delays its entry instead of completing it. */
-export interface LookAgain {
-  lookAgainInMs: number;
+export interface RetryLater {
+  retryInMs: number;
 }
 
 export interface Processor<Payload, Ctx> {
   queue: QueueSpec<Payload>;
-  run(work: Work<Payload, Ctx>): Promise<LookAgain | void>;
+  run(work: Work<Payload, Ctx>): Promise<RetryLater | void>;
 }
 
 /** Binds processors to an app's context: the context's type is named once per app. */
@@ -63,7 +63,7 @@ export function startWorker<P, Ctx>(
     if (error) throw new UnrecoverableError(`${queue.name}: payload is not valid: ${error.message}`);
     const answer = await run({ payload: value as P, attempt: entry.attemptsMade + 1, ctx });
     if (!answer) return;
-    await entry.moveToDelayed(Date.now() + Math.max(1, answer.lookAgainInMs), token);
+    await entry.moveToDelayed(Date.now() + Math.max(1, answer.retryInMs), token);
     throw new DelayedError();
   };
   const worker = new Worker(

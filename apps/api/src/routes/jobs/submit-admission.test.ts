@@ -1,4 +1,4 @@
-import { PicturedAdmission } from '@svc/admission';
+import { SnapshotAdmission } from '@svc/admission';
 import { eventually } from '@svc/testing';
 import { useApi, type Api } from '../../api.testing';
 import { statusAndCode, type HttpAnswer } from '../../caller.testing';
@@ -7,9 +7,9 @@ const submit = (api: Api, who: 'user' | 'other' = 'user', bytes = 0) =>
   api.as(who).post('/api/v1/jobs', { prompt: 'hello', context: { text: 'x'.repeat(bytes) } });
 /** Refreshes the gateway's snapshot of Redis immediately, since each test empties the store. */
 async function see({ ctx: { submit } }: Api): Promise<void> {
-  if (!(submit.admission instanceof PicturedAdmission)) throw new Error('nothing is limited');
-  await submit.admission.look();
-  await submit.admission.look();
+  if (!(submit.admission instanceof SnapshotAdmission)) throw new Error('nothing is limited');
+  await submit.admission.refresh();
+  await submit.admission.refresh();
 }
 const retryAfterSec = (answer: HttpAnswer | undefined) => Number(answer?.headers['retry-after']);
 

@@ -65,8 +65,8 @@ describe('a due time', () => {
     try {
       const answer = await fire(id, dueMs);
 
-      expect(answer?.lookAgainInMs).toBeGreaterThan(9 * minute);
-      expect(answer?.lookAgainInMs).toBeLessThanOrEqual(10 * minute);
+      expect(answer?.retryInMs).toBeGreaterThan(9 * minute);
+      expect(answer?.retryInMs).toBeLessThanOrEqual(10 * minute);
     } finally {
       Date.now = real;
     }

@@ -43,11 +43,11 @@ const lockedRetryMs = 1_000;
 export async function fireSchedule(
   deps: FireScheduleDeps,
   { schedule_id: id, due_ms: madeForMs }: { schedule_id: string; due_ms: number },
-): Promise<{ lookAgainInMs: number } | void> {
+): Promise<{ retryInMs: number } | void> {
   const schedule = await deps.store.schedules.read(id);
   if (!schedule) return;
   const earlyMs = await claimDue(deps, schedule);
-  if (earlyMs !== undefined && schedule.record.dueMs === madeForMs) return { lookAgainInMs: earlyMs };
+  if (earlyMs !== undefined && schedule.record.dueMs === madeForMs) return { retryInMs: earlyMs };
   return makeStarts(deps, id);
 }
 
@@ -82,12 +82,12 @@ function buildClaim(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnT
 }
 
 /** Makes the recorded starts, oldest first, one process at a time. */
-async function makeStarts(deps: FireScheduleDeps, id: string): Promise<{ lookAgainInMs: number } | void> {
+async function makeStarts(deps: FireScheduleDeps, id: string): Promise<{ retryInMs: number } | void> {
   const { store } = deps;
   const lock = store.lease(keys.scheduleLock(id), deps.random.uuid(), lockMs);
   try {
     for (;;) {
-      if (!(await lock.hold())) return { lookAgainInMs: lockedRetryMs };
+      if (!(await lock.hold())) return { retryInMs: lockedRetryMs };
       const schedule = await store.schedules.read(id);
       const [timeMs] = schedule?.starts ?? [];
       if (!schedule || timeMs === undefined) return;

@@ -11,11 +11,11 @@ import type {
   Readiness,
 } from '../kernel';
 import type { DecisionMethod } from '../wire/batch-messages';
-import { outputRequestMessage, verdictOf, type OutputCheckResponseMessage } from '../wire/output-messages';
+import { outputRequestMessage, toOutputVerdict, type OutputCheckResponseMessage } from '../wire/output-messages';
 import {
   checkRequestMessage,
-  decisionOf,
-  explanationOf,
+  toDecision,
+  toExplanation,
   type PolicyCheckRequestMessage,
   type PolicyCheckResponseMessage,
 } from '../wire/policy-messages';
@@ -58,21 +58,21 @@ export class RemoteKernel implements Kernel {
   constructor(private readonly parts: RemoteKernelParts) {}
 
   check(request: PolicyRequest): Promise<PolicyDecision> {
-    return this.decide('Check', checkRequestMessage(request), decisionOf);
+    return this.decide('Check', checkRequestMessage(request), toDecision);
   }
 
   evaluate(request: PolicyRequest): Promise<PolicyDecision> {
-    return this.decide('Evaluate', checkRequestMessage(request), decisionOf);
+    return this.decide('Evaluate', checkRequestMessage(request), toDecision);
   }
 
   explain(request: PolicyRequest): Promise<ExplainedDecision> {
-    return this.decide('Explain', checkRequestMessage(request), explanationOf);
+    return this.decide('Explain', checkRequestMessage(request), toExplanation);
   }
 
   simulate(request: PolicyRequest, trial?: PolicyTrial): Promise<PolicyDecision> {
     const message = checkRequestMessage(request, trial);
-    if (!trial?.candidate) return this.decide('Simulate', message, decisionOf);
-    return this.aside(() => this.asked('Simulate', message, decisionOf));
+    if (!trial?.candidate) return this.decide('Simulate', message, toDecision);
+    return this.aside(() => this.asked('Simulate', message, toDecision));
   }
 
   listSnapshots(): Promise<string[]> {
@@ -98,7 +98,7 @@ export class RemoteKernel implements Kernel {
         message,
         timeoutMs,
       );
-      const verdict = verdictOf(reply);
+      const verdict = toOutputVerdict(reply);
       if (!verdict) throw new KernelUnavailable('the kernel’s reply names no policy');
       return verdict;
     });

@@ -71,7 +71,7 @@ export const outputRequestMessage = (request: OutputCheckRequest): OutputCheckRe
   content_type: request.content_type ?? '',
 });
 
-export function outputRequestOf({ output_content, ...message }: OutputCheckRequestMessage): OutputCheckRequest {
+export function toOutputRequest({ output_content, ...message }: OutputCheckRequestMessage): OutputCheckRequest {
   return { ...message, ...(output_content.length > 0 && { output_content: Buffer.from(output_content) }) };
 }
 
@@ -86,7 +86,7 @@ export const outputResponseMessage = (verdict: OutputVerdict): OutputCheckRespon
 });
 
 /** @returns undefined for an empty response: zero means ALLOW, so it must not release the result. */
-export function verdictOf(message: OutputCheckResponseMessage): OutputVerdict | undefined {
+export function toOutputVerdict(message: OutputCheckResponseMessage): OutputVerdict | undefined {
   const decision = message.decision.replace('OUTPUT_DECISION_', '');
   if (decision !== 'ALLOW' && decision !== 'QUARANTINE' && decision !== 'REDACT') return undefined;
   if (message.policy_snapshot === '' && decision === 'ALLOW') return undefined;

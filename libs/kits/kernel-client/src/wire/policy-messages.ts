@@ -120,7 +120,7 @@ const trialMessage = ({ candidate, without = [] }: PolicyTrial): TrialMessage =>
 });
 
 /** Differences to simulate; undefined: the policy in effect. */
-export function trialOf({ trial }: PolicyCheckRequestMessage): PolicyTrial | undefined {
+export function toTrial({ trial }: PolicyCheckRequestMessage): PolicyTrial | undefined {
   if (!trial) return undefined;
   const { bundle_id: id, content, without } = trial;
   const parts = (['velocity', 'content'] as const).filter((part) => without.includes(part));
@@ -128,7 +128,7 @@ export function trialOf({ trial }: PolicyCheckRequestMessage): PolicyTrial | und
 }
 
 /** @throws SyntaxError when a JSON field is invalid */
-export function checkRequestOf(message: PolicyCheckRequestMessage): PolicyRequest {
+export function toCheckRequest(message: PolicyCheckRequestMessage): PolicyRequest {
   const { meta, input_content, input_size_bytes } = message;
   const facts = parsed(message.server_facts);
   const config = parsed(message.effective_config);
@@ -181,8 +181,8 @@ const traceMessage = ({ ruleId, verdict, failed = '', ...entry }: RuleTrace): Tr
 });
 
 /** @returns undefined for a decision this version does not know; rules of kinds it does not know are left out */
-export function explanationOf(message: PolicyCheckResponseMessage): ExplainedDecision | undefined {
-  const decision = decisionOf(message);
+export function toExplanation(message: PolicyCheckResponseMessage): ExplainedDecision | undefined {
+  const decision = toDecision(message);
   return decision && { ...decision, trace: message.trace.flatMap(toRuleTrace), trace_total: message.trace_total };
 }
 
@@ -201,7 +201,7 @@ function toRuleTrace({ rule_id: ruleId, source, failed, ...entry }: TraceMessage
 export const decisionType = (verdict: PolicyDecision['decision']): string => decisionTypes[verdict];
 
 /** @returns undefined for a decision this version does not know, which must not count as a decision */
-export function decisionOf(message: PolicyCheckResponseMessage): PolicyDecision | undefined {
+export function toDecision(message: PolicyCheckResponseMessage): PolicyDecision | undefined {
   const verdict = verdicts.get(message.decision);
   if (!verdict) return undefined;
   const constraints: PolicyDecision['constraints'] = message.constraints ? pruned(message.constraints) : {};

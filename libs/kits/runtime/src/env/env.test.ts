@@ -8,7 +8,7 @@ import { parseValue } from './parse';
 import { EnvError } from './problem';
 import { isProduction, readEnv } from './read';
 import { schedulerEnv } from './scheduler';
-import { weaknessOf } from './secret-strength';
+import { findWeakness } from './secret-strength';
 
 const strongKey = 'k7Qm2-Zx9Rf4Wb8Tn6Vc3Yd5Hj1Lp0Sg';
 const sample = envSpec({
@@ -333,7 +333,7 @@ describe('weaknessOf', () => {
     ['abcdefghijkl', 'at least two kinds of characters'],
     ['ababab1ababab1', 'fewer repeated characters'],
     ['MyPassword-9zQx7', 'no common words'],
-  ])('%s: %s', (secret, why) => expect(weaknessOf(secret, 12)).toBe(why));
+  ])('%s: %s', (secret, why) => expect(findWeakness(secret, 12)).toBe(why));
 
-  it('accepts a random secret', () => expect(weaknessOf(strongKey, 32)).toBeUndefined());
+  it('accepts a random secret', () => expect(findWeakness(strongKey, 32)).toBeUndefined());
 });

@@ -8,5 +8,5 @@ export { kernelEnv, type KernelEnv } from './kernel';
 export { EnvError, formatProblem, type Problem } from './problem';
 export { isProduction, readEnv, type Reading } from './read';
 export { schedulerEnv, type SchedulerEnv } from './scheduler';
-export { weaknessOf } from './secret-strength';
+export { findWeakness } from './secret-strength';
 export { unavailableControls } from './unavailable-controls';

@@ -1,6 +1,6 @@
 import { parseNetwork } from '@svc/address';
 import { formatAddress, isLoopback, type Address } from '../address';
-import { weaknessOf } from './secret-strength';
+import { findWeakness } from './secret-strength';
 import type { Problem } from './problem';
 
 /** A certificate and its key must be set together. */
@@ -54,7 +54,7 @@ export function strong(
   secret: string | undefined,
   minLength: number,
 ): Problem[] {
-  const weakness = secret && production && !skipSecretValidation ? weaknessOf(secret, minLength) : undefined;
+  const weakness = secret && production && !skipSecretValidation ? findWeakness(secret, minLength) : undefined;
   if (!weakness) return [];
   return [
     {

@@ -8,7 +8,7 @@ const minEntropyBits = 3;
  * Says why a secret is too easy to guess: its length, fewer than two kinds of characters, under
  * 3 bits of Shannon entropy a character, or a common word in it. Undefined when it is strong enough.
  */
-export function weaknessOf(secret: string, minLength: number): string | undefined {
+export function findWeakness(secret: string, minLength: number): string | undefined {
   if (secret.length < minLength) return `at least ${minLength} characters`;
   if (classes.filter((kind) => kind.test(secret)).length < 2) return 'at least two kinds of characters';
   if (entropyBits(secret) < minEntropyBits) return 'fewer repeated characters';
