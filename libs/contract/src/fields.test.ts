@@ -31,6 +31,12 @@ describe('times in queries', () => {
     expect(read(after, '10')).toBe(10_000_000);
   });
 
+  it('nanoseconds are exact, although a number cannot hold them', () => {
+    const us = 1_795_379_579_014_224;
+    const read1000 = Array.from({ length: 1_000 }, (_, i) => read(before, `${us + i}000`));
+    expect(read1000).toEqual(Array.from({ length: 1_000 }, (_, i) => us + i));
+  });
+
   it.each(['', 'soon', '0', '-1', '1.5', 'Infinity', 'NaN', '1e', []])('%j is ignored', (value) => {
     expect(read(cursor, value)).toBeUndefined();
   });

@@ -42,7 +42,10 @@ export function toMicros(value: number, upperBound: boolean): number {
 const time = (upperBound: boolean) =>
   Joi.any().custom((value: unknown) => {
     const number = Number(value);
-    return Number.isInteger(number) && number > 0 ? toMicros(number, upperBound) : undefined;
+    if (!Number.isInteger(number) || number <= 0) return undefined;
+    // Nanoseconds exceed the integers that a number represents exactly.
+    const isExact = number < 1e18 || !/^\d+$/.test(String(value));
+    return isExact ? toMicros(number, upperBound) : Number(BigInt(String(value)) / 1000n);
   });
 
 export const cursor: Joi.Schema<number | undefined> = time(true).description(

@@ -33,15 +33,14 @@ const startWithinMs = 20_000;
 export async function startServer({ program, scheme, args }: ServerOptions): Promise<TestServer> {
   const command = requireProgram(program);
   const dataDir = mkdtempSync(join(tmpdir(), `svc-test-${program}-`));
-  const launch = (port: number) =>
-    untilAccepting(spawnLeashed(command, args(port, dataDir), { scratchDir: dataDir }), port);
+  const spawn = (port: number) => spawnLeashed(command, args(port, dataDir), { scratchDir: dataDir });
 
   let port = 0;
   let child: ChildProcess | undefined;
   // Another process may take the port between finding and using it.
   for (let i = 0; i < attempts && !child; i++) {
     port = await freePort();
-    child = await launch(port);
+    child = await untilAccepting(spawn(port), port);
   }
   if (!child) throw new Error(`${command} did not start`);
   let running = child;
@@ -55,9 +54,9 @@ export async function startServer({ program, scheme, args }: ServerOptions): Pro
     kill: (signal = 'SIGKILL') => endChild(running, signal),
     async start() {
       if (isRunning(running)) return;
-      const again = await launch(port);
-      if (!again) throw new Error(`${command} did not start again on port ${port}`);
-      running = again;
+      // Clients may reconnect before the wait ends, and then need the pid of the new process.
+      running = spawn(port);
+      if (!(await untilAccepting(running, port))) throw new Error(`${command} did not start again on port ${port}`);
     },
     async stop() {
       await endChild(running);
