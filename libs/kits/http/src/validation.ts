@@ -1,5 +1,7 @@
 import { AppError, type Caller, type Endpoint, everyTenant } from '@svc/contract';
 import Joi from 'joi';
+import { compileCheck } from './compiled-checks/compile-check';
+import { undecided } from './compiled-checks/description';
 
 type RequestPart = 'path' | 'query' | 'body';
 
@@ -26,28 +28,34 @@ const noQuery = Joi.object({});
 const MAX_VIOLATIONS = 100;
 
 /**
- * The validator of an endpoint, compiled once.
+ * The validator of an endpoint, compiled once. Valid requests are accepted by compiled checks, which return exactly the
+ * value that Joi returns; Joi validates all others, so that every error is Joi's. See ADR 0007.
  *
+ * @param compile a test passes one that compiles nothing, so that Joi alone decides
  * @throws (from the returned function) invalid_json for unknown body fields, a code of `violationCodes`, else invalid_body,
  *   all with `violations`
  */
-export function createValidator(endpoint: Endpoint): Validate {
+export function createValidator(endpoint: Endpoint, compile: typeof compileCheck = compileCheck): Validate {
   const { bodyOptional, bodyIgnoresUnknown = false } = endpoint;
-  // Compiled into the schema, so that options are not merged on every request.
-  const prepared = (schema: Joi.ObjectSchema, stripUnknown: boolean, more: Joi.ValidationOptions = {}) =>
-    schema.prefs({ abortEarly: false, stripUnknown, errors: { wrap: { label: false } }, ...more });
+  const prepared = (schema: Joi.ObjectSchema, stripUnknown: boolean, more: Joi.ValidationOptions = {}): Part => {
+    // Compiled into the schema, so that options are not merged on every request.
+    const joi = schema.prefs({ abortEarly: false, stripUnknown, errors: { wrap: { label: false } }, ...more });
+    return { joi, accept: compile(joi) };
+  };
   const params = Object.keys(endpoint.params).length > 0 && prepared(Joi.object(endpoint.params), false);
   const query = prepared(endpoint.query ?? noQuery, true);
-  const unasked = frozen(query.validate({}));
+  const unasked = frozen(query.joi.validate({}));
   // Paths and queries are text; in JSON, `"5"` is not a number.
   const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown, { convert: false });
   const fields = endpoint.body && !bodyIgnoresUnknown ? getFields(endpoint.body) : undefined;
   return (raw) => {
-    if (fields) requireFewStrangers(raw.body, fields);
     let isStrange = false;
     const violations: Violation[] = [];
-    const check = (place: RequestPart, schema: Joi.ObjectSchema, value: unknown): unknown => {
-      const result = schema.validate(value);
+    const check = (place: RequestPart, { joi, accept }: Part, value: unknown): unknown => {
+      const accepted = accept ? accept(value) : undecided;
+      if (accepted !== undecided) return accepted;
+      if (fields && place === 'body') requireFewStrangers(value, fields);
+      const result = joi.validate(value);
       if (result.error) {
         const { details } = result.error;
         isStrange ||= details.some(({ type }) => type === 'object.unknown');
@@ -71,6 +79,13 @@ export function createValidator(endpoint: Endpoint): Validate {
   };
 }
 
+/** The validation of one part of a request. */
+interface Part {
+  joi: Joi.ObjectSchema;
+  /** Absent when the schema uses a rule that cannot be compiled. */
+  accept: ReturnType<typeof compileCheck>;
+}
+
 /** Names of the known body fields; undefined when any field is allowed. */
 function getFields(body: Joi.ObjectSchema): ReadonlySet<string> | undefined {
   const { keys = {}, flags, patterns } = body.describe() as { keys?: object; flags?: { unknown?: boolean }; patterns?: unknown }; // prettier-ignore
@@ -83,8 +98,7 @@ function getFields(body: Joi.ObjectSchema): ReadonlySet<string> | undefined {
  * @throws invalid_json
  */
 function requireFewStrangers(body: unknown, fields: ReadonlySet<string>): void {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
-  const unknownFields = Object.keys(body).filter((name) => !fields.has(name));
+  const unknownFields = Object.keys(body as object).filter((name) => !fields.has(name));
   if (unknownFields.length <= MAX_VIOLATIONS) return;
   const violations = unknownFields.slice(0, MAX_VIOLATIONS).map((name) => unknownField('body', name, name));
   throw new AppError('invalid_json', { violations });
