@@ -371,6 +371,16 @@ export class JobRepository {
     return scope === '*' || job.tenant === scope ? { kind: 'found', job } : { kind: 'other_tenant' };
   }
 
+  /** The state of a job for a caller, without the rest of its record. */
+  async getState(
+    scope: TenantScope,
+    id: string,
+  ): Promise<{ kind: 'found'; state: JobState } | { kind: 'missing' } | { kind: 'other_tenant' }> {
+    const [state, tenant] = await this.redis.hmget(keys.job(id), 'state', 'tenant');
+    if (!state) return { kind: 'missing' };
+    return scope === '*' || tenant === scope ? { kind: 'found', state: state as JobState } : { kind: 'other_tenant' };
+  }
+
   /** Newest first. */
   async decisions(id: string, limit: number): Promise<DecisionRecord[]> {
     const text = await this.redis.hget(keys.job(id), 'decisions');

@@ -30,5 +30,5 @@ export async function jobFacts(store: Store, scope: TenantScope, id: string): Pr
     jobDecisions({ store }, scope, id, 50),
     store.jobs.events(id),
   ]);
-  return { id, job: { detail, place: found.job, history, decisions }, ...(letter && { letter }) };
+  return { id, job: { detail: detail.decode(), place: found.job, history, decisions }, ...(letter && { letter }) };
 }

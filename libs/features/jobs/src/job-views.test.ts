@@ -1,7 +1,12 @@
-import { jobDetail, jobItem } from '@svc/contract';
-import type { ApprovalRecord } from '@svc/store';
+import { jobDetail, jobItem, type JobDetail } from '@svc/contract';
+import type { ApprovalRecord, JobRecord } from '@svc/store';
 import { plainJob } from '@svc/fixtures/decision';
-import { actionability, getApproval, parseJsonOrNull, toJobDetail, toJobItem } from './job-views';
+import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { actionability, getApproval, jobDetailText, parseJsonOrNull, toJobItem } from './job-views';
+
+const toJobDetail = (job: JobRecord, context: Buffer | null, result: Buffer | null) =>
+  JSON.parse(jobDetailText(job, context, result)) as JobDetail;
 
 const full = plainJob(
   {
@@ -90,7 +95,44 @@ describe('jobDetailOf', () => {
       status: 'JOB_STATUS_DENIED',
       error: { message: 'no' },
     });
+    expect(toJobDetail(denied, null, Buffer.from(' null ')).result).toMatchObject({ processed_by: 'gateway' });
     expect(toJobDetail(denied, null, result).result).toEqual({ a: 1 });
+  });
+});
+
+describe('jobDetailText', () => {
+  const sent = plainJob({ state: 'SUCCEEDED' });
+  const { context: _context, result: _result, ...others } = toJobDetail(sent, null, null);
+
+  it('has the input and the result as a reader would decode them, whatever they hold', () => {
+    const document = fc.oneof(
+      fc.json({ noUnicodeString: false }).map((text) => Buffer.from(text)),
+      fc.jsonValue({ noUnicodeString: false }).map((value) => Buffer.from(` ${JSON.stringify(value, null, 2)}\n`)),
+      fc.constantFrom('{"__proto__":{"a":1},"a":1,"a":2}', '[1e999,-1E+0400]', `[1${'0'.repeat(400)}]`, `1${'0'.repeat(250)}e90`, '12345678901234567890', '"1e999"', '{"state":"x"},"state":"FAILED"', '1}', '"\\ud800"', '\ufeff{}', 'NaN', '').map((text) => Buffer.from(text)), // prettier-ignore
+      fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)),
+    );
+    // As any JSON reader: numbers beyond its range are null.
+    const decoded = (body: Buffer) => JSON.parse(JSON.stringify(parseJsonOrNull(body))) as unknown;
+
+    fc.assert(
+      fc.property(document, document, (context, result) => {
+        const detail = toJobDetail(sent, context, result);
+        assert.deepStrictEqual(detail, { ...others, context: decoded(context), result: decoded(result) });
+      }),
+    );
+  });
+
+  it('passes a document on as it is stored', () => {
+    const text = jobDetailText(sent, Buffer.from('{"a": 1.0}'), Buffer.from('[12345678901234567890]'));
+
+    expect(text).toContain('"context":{"a": 1.0},"result_ptr":"","result":[12345678901234567890],');
+  });
+
+  it('lists the fields in the order of the interface', () => {
+    const names = Object.keys(toJobDetail(full, null, null));
+
+    expect(names.slice(0, 2)).toEqual(['id', 'state']);
+    expect(names.slice(17, 22)).toEqual(['context_ptr', 'context', 'result_ptr', 'result', 'safety_decision']);
   });
 });
 

@@ -4,12 +4,14 @@ import type { JobDetail, JobItem } from '@svc/contract';
 import { publicLabels } from './normalize-request';
 import { isWithheld } from './withheld';
 
-const omitEmpty = <T extends object>(fields: T) =>
-  Object.fromEntries(
-    Object.entries(fields).filter(
-      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
-    ),
-  ) as { [K in keyof T]: Exclude<T[K], undefined> };
+/** The fields that are set. */
+function omitEmpty<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const set: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+    if (value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)) set[name] = value;
+  }
+  return set as { [K in keyof T]: Exclude<T[K], undefined> };
+}
 
 /** A job in lists and traces: only the fields that are set. See docs/reference/jobs.md#read-jobs. */
 export function toJobItem(job: JobSummary): JobItem {
@@ -57,12 +59,40 @@ export function parseJsonOrNull(body: Buffer | null): unknown {
 }
 
 /**
- * Everything about a job. A quarantined result is withheld, and so are the artifacts; only its pointer
- * shows, in output_safety.
+ * The JSON text of everything about a job. Its input and result are checked, but passed on as they are stored. A quarantined
+ * result is withheld, and so are the artifacts; only its pointer shows, in output_safety.
  */
-export function toJobDetail(job: JobRecord, context: Buffer | null, result: Buffer | null): JobDetail {
-  const { request, safety } = job;
+export function jobDetailText(job: JobRecord, context: Buffer | null, result: Buffer | null): string {
   const withheld = isWithheld(job);
+  const stored = withheld ? 'null' : documentText(result);
+  const pointer = JSON.stringify(withheld ? '' : (job.result_ptr ?? ''));
+  const shown = stored === 'null' && !withheld ? JSON.stringify(refusalResult(job)) : stored;
+  const asked = membersOf(askedDetail(job));
+  return `{${asked},"context":${documentText(context)},"result_ptr":${pointer},"result":${shown},${membersOf(decidedDetail(job))}}`;
+}
+
+/** The JSON text of an object without its braces. */
+const membersOf = (fields: object): string => JSON.stringify(fields).slice(1, -1);
+
+/** A number beyond the range of a double, or text that looks like one. */
+const mayOverflow = /[eE]\+?\d{3,}(?=[\s,\]}]|$)|(?<!\d)\d{200}/;
+
+/** A stored document as JSON text; `null` when it is not JSON. */
+function documentText(body: Buffer | null): string {
+  if (!body) return 'null';
+  const text = body.toString('utf8');
+  try {
+    const value = JSON.parse(text) as unknown;
+    // Many JSON readers reject such a number; it is written as null.
+    return value === null || mayOverflow.test(text) ? JSON.stringify(value) : text;
+  } catch {
+    return 'null';
+  }
+}
+
+/** Fields up to the input. */
+function askedDetail(job: JobRecord) {
+  const { request } = job;
   return {
     id: job.id,
     state: job.state,
@@ -83,9 +113,15 @@ export function toJobDetail(job: JobRecord, context: Buffer | null, result: Buff
     run_id: request.run_id ?? request.labels['run_id'] ?? '',
     step_id: request.step_id ?? request.labels['step_id'] ?? '',
     context_ptr: `redis://ctx:${job.id}`,
-    context: parseJsonOrNull(context),
-    result_ptr: withheld ? '' : (job.result_ptr ?? ''),
-    result: withheld ? null : (parseJsonOrNull(result) ?? refusalResult(job)),
+  };
+}
+
+/** Fields after the result. */
+function decidedDetail(
+  job: JobRecord,
+): Omit<JobDetail, keyof ReturnType<typeof askedDetail> | 'context' | 'result_ptr' | 'result'> {
+  const { request, safety } = job;
+  return {
     safety_decision: safety?.decision ?? '',
     safety_reason: safety?.reason ?? '',
     safety_rule_id: safety?.rule_id ?? '',

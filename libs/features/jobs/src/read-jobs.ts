@@ -11,29 +11,38 @@ import {
   type ListView,
   type TenantScope,
 } from '@svc/contract';
+import { JsonText } from '@svc/http';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import type { JobEndings, JobRecord, Store } from '@svc/store';
-import { toJobDetail, toJobItem } from './job-views';
+import { jobDetailText, toJobItem } from './job-views';
 import { isWithheld } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
 export async function findJob({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobRecord> {
-  const found = await store.jobs.get(scope, id);
-  switch (found.kind) {
+  return requireFound(await store.jobs.get(scope, id)).job;
+}
+
+/** @throws job_not_found, tenant_access_denied */
+async function findState({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobState> {
+  return requireFound(await store.jobs.getState(scope, id)).state;
+}
+
+function requireFound<T>(outcome: ({ kind: 'found' } & T) | { kind: 'missing' } | { kind: 'other_tenant' }): T {
+  switch (outcome.kind) {
     case 'missing':
       throw new AppError('job_not_found');
     case 'other_tenant':
       throw new AppError('tenant_access_denied');
     case 'found':
-      return found.job;
+      return outcome;
   }
 }
 
 /** See docs/reference/jobs.md#read-jobs. */
-export async function getJob(deps: { store: Store }, scope: TenantScope, id: string): Promise<JobDetail> {
+export async function getJob(deps: { store: Store }, scope: TenantScope, id: string): Promise<JsonText<JobDetail>> {
   const job = await findJob(deps, scope, id);
   const [context, result] = await Promise.all([readContext(deps.store, job), readResult(deps.store, job)]);
-  return toJobDetail(job, context, result);
+  return new JsonText(jobDetailText(job, context, result));
 }
 
 export interface WaitDeps {
@@ -46,13 +55,18 @@ export interface WaitDeps {
  *
  * @throws job_not_found, tenant_access_denied
  */
-export async function awaitJob(deps: WaitDeps, scope: TenantScope, id: string, forMs: number): Promise<JobDetail> {
+export async function awaitJob(
+  deps: WaitDeps,
+  scope: TenantScope,
+  id: string,
+  forMs: number,
+): Promise<JsonText<JobDetail>> {
   if (forMs === 0) return getJob(deps, scope, id);
   // Subscribes before the first read, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
-    const job = await findJob(deps, scope, id);
-    if (!isTerminal(job.state)) await ended;
+    const state = await findState(deps, scope, id);
+    if (!isTerminal(state)) await ended;
   } finally {
     cancel();
   }

@@ -54,7 +54,12 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
     res.end();
     return;
   }
-  const text = JSON.stringify(body);
+  sendJsonText(res, status, JSON.stringify(body));
+}
+
+/** Writes a JSON response that is text already. */
+export function sendJsonText(res: ServerResponse, status: number, text: string): void {
+  res.statusCode = status;
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.end(text);

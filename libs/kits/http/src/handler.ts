@@ -30,6 +30,16 @@ export class Answered<Body> {
   ) {}
 }
 
+/** A response body that is JSON text already. It is sent as it is. */
+export class JsonText<Body> {
+  constructor(readonly text: string) {}
+
+  /** The value of the text, which was composed of valid JSON as `Body`. */
+  decode(): Body {
+    return JSON.parse(this.text) as Body;
+  }
+}
+
 /** `return answer(view, { headers: { 'X-Trace-Id': id } })`; a status must be among the endpoint's `otherAnswers`. */
 export const answer = <Body>(
   body: Body,
@@ -46,6 +56,6 @@ export const handlersFor =
   <Ctx>() =>
   <E extends Endpoint>(
     endpoint: E,
-    run: (call: Call<E, Ctx>) => Promise<AnswerOf<E> | Answered<AnswerOf<E>>>,
+    run: (call: Call<E, Ctx>) => Promise<AnswerOf<E> | Answered<AnswerOf<E>> | JsonText<AnswerOf<E>>>,
     // The gate builds the call from this very endpoint, which is all that makes this one cast true.
   ): Route<Ctx> => ({ endpoint, run: run as unknown as Route<Ctx>['run'] });

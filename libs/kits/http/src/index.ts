@@ -3,7 +3,7 @@ export { addressBucket, clientAddressBehind, proxyCheck, type ClientAddress } fr
 export { originCheck, type OriginCheck } from './cors';
 export { isForged } from './forgery';
 export { mayUse, type GateRules } from './gate';
-export { answer, Answered, handlersFor, type Call, type Route } from './handler';
+export { answer, Answered, handlersFor, JsonText, type Call, type Route } from './handler';
 export { hostCheck, type HostCheck } from './hosts';
 export { mount, type Surface } from './mount';
 export type { MountOptions, Served } from './options';

@@ -4,10 +4,10 @@ import Joi from 'joi';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, readBody } from './body';
 import type { OriginCheck } from './cors';
-import { sendBytes, sendJson } from './exchange';
+import { sendBytes, sendJson, sendJsonText } from './exchange';
 import { isForged } from './forgery';
 import { mayUse } from './gate';
-import { Answered, type Route } from './handler';
+import { Answered, JsonText, type Route } from './handler';
 import { getHeader, getQuery, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import { guessBucket, publicBucket, takeRate } from './take-rate';
@@ -159,8 +159,12 @@ function send(
   const declared = status === answer.status ? answer : otherAnswers?.[status];
   if (!declared) throw new Error(`${id} answers ${status}, which it does not declare`);
   const schema = declared.body ?? (status === answer.status ? undefined : answer.body);
-  if (checkAnswers && schema) Joi.assert(body, schema, `${id} answers what it does not declare:`);
+  if (checkAnswers && schema) {
+    const value = body instanceof JsonText ? (body.decode() as unknown) : body;
+    Joi.assert(value, schema, `${id} answers what it does not declare:`);
+  }
   for (const [name, value] of Object.entries(options.headers ?? {})) res.setHeader(name, value);
   if (answer.raw && status === answer.status) sendBytes(res, status, body as Uint8Array);
+  else if (body instanceof JsonText) sendJsonText(res, status, body.text);
   else sendJson(res, status, status === 204 ? undefined : body);
 }

@@ -117,6 +117,15 @@ describe('GET /api/v1/jobs/:id', () => {
   it('404: an unknown job', async () => {
     expect(statusAndCode(await get('nothing-of-that-name'))).toEqual({ status: 404, code: 'job_not_found' });
   });
+
+  it('404 and 403 before the wait: an unknown job, and one of another tenant', async () => {
+    const id = await api.given.job({ state: 'RUNNING', tenant: 'globex' });
+
+    const [unknown, foreign] = await Promise.all([get('nothing-of-that-name?wait_ms=20000'), get(`${id}?wait_ms=20000`)]);
+
+    expect(told(unknown)).toEqual({ status: 404, code: 'job_not_found' });
+    expect(told(foreign)).toEqual({ status: 403, code: 'tenant_access_denied' });
+  });
 }); // prettier-ignore
 
 describe('GET /api/v1/jobs/:id/decisions and /api/v1/traces/:id', () => {
