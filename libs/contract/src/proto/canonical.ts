@@ -45,20 +45,24 @@ const isPlain = (key: string) => /^[\x20-\x7e]*$/.test(key);
 /** Objects list such keys first and in their own order, whenever they were set. */
 const looksLikeANumber = (key: string) => /^\d/.test(key);
 
+/** The values of the protocol's maps. The encoder writes any other object, a message, by field number. */
+const isMapValue = (value: unknown): boolean => typeof value === 'string' || typeof value === 'boolean';
+
 /**
- * The value with the keys of its objects listed in byte order. The encoder writes messages by field number whatever their
- * order, and maps in the order their keys are listed.
+ * A copy whose maps list their keys in byte order, which is the order in which the encoder writes them. A message whose
+ * fields are all text is sorted as well, without effect.
  */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   if (Array.isArray(value)) return value.map(ordered);
   const source = value as Record<string, unknown>;
   const keys = Object.keys(source);
-  keys.sort(keys.every(isPlain) ? undefined : byBytes);
+  const isMap = keys.every((key) => isMapValue(source[key]));
+  if (isMap) keys.sort(keys.every(isPlain) ? undefined : byBytes);
   const copy: Record<string, unknown> = {};
-  for (const key of keys) define(copy, key, ordered(source[key]));
+  for (const key of keys) define(copy, key, isMap ? source[key] : ordered(source[key]));
   // A sorted copy does not do where keys look like numbers.
-  return keys.some(looksLikeANumber) ? new Proxy(copy, { ownKeys: () => keys }) : copy;
+  return isMap && keys.some(looksLikeANumber) ? new Proxy(copy, { ownKeys: () => keys }) : copy;
 }
 
 /** Also for a key such as `__proto__`, which is a label like any other. */
