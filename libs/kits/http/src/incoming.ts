@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { parse as parseQuery } from 'node:querystring';
 import { clientAddressBehind } from './client-address';
 import { openExchange, type Exchange } from './exchange';
@@ -21,10 +22,20 @@ export function incomingFrom(
   trustedProxies: readonly string[],
 ): (req: IncomingMessage, res: ServerResponse) => Incoming {
   const getClientAddress = clientAddressBehind(trustedProxies);
+  // The address of a connection does not change, and parsing it costs more than finding its route.
+  const peers = new WeakMap<Socket, string>();
+  const getAddress = (req: IncomingMessage): string => {
+    const forwardedFor = trustedProxies.length > 0 ? getHeader(req, 'x-forwarded-for') : undefined;
+    if (forwardedFor !== undefined) return getClientAddress(req.socket.remoteAddress, forwardedFor);
+    const known = peers.get(req.socket) ?? getClientAddress(req.socket.remoteAddress, undefined);
+    // A closed connection has no address any more.
+    if (known !== '') peers.set(req.socket, known);
+    return known;
+  };
   return (req, res) => {
     const { url = '/' } = req;
     const mark = url.indexOf('?');
-    const ip = getClientAddress(req.socket.remoteAddress, getHeader(req, 'x-forwarded-for'));
+    const ip = getAddress(req);
     return {
       req,
       res,

@@ -123,8 +123,8 @@ describe('GET /api/v1/jobs/:id', () => {
 
     const [unknown, foreign] = await Promise.all([get('nothing-of-that-name?wait_ms=20000'), get(`${id}?wait_ms=20000`)]);
 
-    expect(told(unknown)).toEqual({ status: 404, code: 'job_not_found' });
-    expect(told(foreign)).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(statusAndCode(unknown)).toEqual({ status: 404, code: 'job_not_found' });
+    expect(statusAndCode(foreign)).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 }); // prettier-ignore
 
