@@ -63,13 +63,15 @@ export function createValidator(endpoint: Endpoint, compile: typeof compileCheck
       }
       return result.value as unknown;
     };
-    const isAsked = Object.keys(raw.query as object).length > 0;
-    if (isAsked) violations.push(...repeated(raw.query));
+    const asked = raw.query as Readonly<Record<string, unknown>>;
+    const isAsked = Object.keys(asked).length > 0;
+    const isRepeated = isAsked && Object.values(asked).some(Array.isArray);
+    if (isRepeated) violations.push(...repeated(asked));
     const sent = raw.body === undefined && bodyOptional ? {} : raw.body;
     const hasObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
     const checked = {
       params: params ? check('path', params, raw.params) : raw.params,
-      query: !isAsked && unasked ? unasked : check('query', query, once(raw.query)),
+      query: !isAsked && unasked ? unasked : check('query', query, isRepeated ? once(asked) : { ...asked }),
       body: body && hasObject ? check('body', body, sent) : {},
     };
     if (body && !hasObject) violations.push(noObject);
@@ -118,13 +120,13 @@ const isEmptyObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /** A repeated parameter is ambiguous: proxies and services may use different values. */
-const repeated = (query: unknown): Violation[] =>
-  Object.entries(query as Record<string, unknown>)
+const repeated = (query: Readonly<Record<string, unknown>>): Violation[] =>
+  Object.entries(query)
     .filter(([, value]) => Array.isArray(value))
     .map(([field]) => ({ in: 'query', field, path: field, message: 'send this parameter once' }));
 
-const once = (query: unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => !Array.isArray(value)));
+const once = (query: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => !Array.isArray(value)));
 
 /** Omits a key that does not look like a field name, because it may be data or a secret. */
 const asName = (key: string | number | undefined): string | number =>
