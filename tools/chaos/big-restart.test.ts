@@ -9,7 +9,7 @@ import { startWorld, type World } from './world';
 const jobs = 100_000;
 const timers = 10_000;
 /** Timers that come due while the services are down. */
-const dueMeanwhile = 100;
+const dueDuringRestart = 100;
 const dueInMs = 2_000;
 const crowd = 'crowd';
 
@@ -27,8 +27,8 @@ describe('a restart with 100,000 jobs waiting and 10,000 timers', () => {
     const held = await parked('job.chaos.held', 'jobApprovals');
     const services = [...world.services.values()].map(({ process }) => process);
     await Promise.all(services.map((process) => process.stop()));
-    const due = await hold(held, dueMeanwhile, dueInMs);
-    const later = await hold(held, timers - dueMeanwhile, 3_600_000);
+    const due = await hold(held, dueDuringRestart, dueInMs);
+    const later = await hold(held, timers - dueDuringRestart, 3_600_000);
     await wait(model, jobs);
 
     const reads = await ReadsOfAll.watch(world.redis.url);

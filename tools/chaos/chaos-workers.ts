@@ -68,7 +68,7 @@ export function startSlowWorker(world: World, random: () => number): Promise<Scr
 export function startLyingWorker(world: World, random: () => number): Promise<ScriptedWorker> {
   return start(world, 'liar', async (worker, request) => {
     const lie: Reply = { status: 'SUCCEEDED', text: 'a lie' };
-    await worker.answer(request, lie, 'somebody-else');
+    await worker.answer(request, lie, 'another-worker');
     const dispatch = { dispatch_id: 'never-was', attempt: 1, assigned_worker_id: 'liar' };
     await worker.answer({ ...request, dispatch }, lie);
     if (random() < 0.1) return;

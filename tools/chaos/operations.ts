@@ -19,7 +19,7 @@ export class Operations {
   private counting: 'no' | 'idle' | 'yes' = 'no';
   private point: CrashPoint | undefined;
   private died: Promise<string> | undefined;
-  private tellDeath: (name: string) => void = () => undefined;
+  private resolveDeath: (name: string) => void = () => undefined;
 
   /** @param kill ends the service immediately, as SIGKILL does */
   constructor(private readonly kill: () => void) {}
@@ -34,7 +34,7 @@ export class Operations {
     this.names = [];
     this.counting = 'yes';
     this.point = point;
-    this.died = new Promise((resolve) => (this.tellDeath = resolve));
+    this.died = new Promise((resolve) => (this.resolveDeath = resolve));
   }
 
   /** @returns the names of the counted operations, in order */
@@ -61,7 +61,7 @@ export class Operations {
   die(name: string): void {
     this.kill();
     this.disarm();
-    this.tellDeath(name);
+    this.resolveDeath(name);
   }
 }
 

@@ -140,6 +140,6 @@ export async function readLeft({ redis }: Store, waiting: number): Promise<Recor
     'runs under way': await redis.zcard(keys.liveRuns()),
     'timers of runs': await redis.zcard(keys.delayTimers()),
     'jobs in flight': await redis.scard(keys.allInFlight()),
-    'messages unsaid': await redis.zcard(keys.intents()),
+    'unpublished messages': await redis.zcard(keys.intents()),
   };
 }

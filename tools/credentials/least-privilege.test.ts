@@ -50,9 +50,9 @@ describe.each([
         // Served by a topic pattern of the pool, so it has no durable consumer.
         'job.demo.echo': async (job) => {
           if (job.prompt === 'wait') await new Promise((done) => job.signal.addEventListener('abort', done));
-          return { said: job.prompt, artifact: await job.saveArtifact(Buffer.from('file')) };
+          return { echo: job.prompt, artifact: await job.saveArtifact(Buffer.from('file')) };
         },
-        'job.default': async (job) => ({ said: job.prompt }),
+        'job.default': async (job) => ({ echo: job.prompt }),
       },
       natsUrl: own.nats_url,
       redisUrl: own.redis_url,
@@ -105,7 +105,7 @@ describe.each([
 
     sender.publish(request.topic, encodePacket(jobRequestPacket(head, request)));
 
-    await eventually(async () => expect(await redis.get('res:direct')).toContain('"said":"direct"'), patience);
+    await eventually(async () => expect(await redis.get('res:direct')).toContain('"echo":"direct"'), patience);
     redis.disconnect();
     await sender.close();
     expect(errors).toEqual([]);

@@ -110,11 +110,6 @@ export const exceptions: readonly Exception[] = [
     text: /'and nobody moors.*/,
     because: 'the text of a scanned output; other words would change the measurement',
   },
-  {
-    in: 'libs/core/policy/src/action-checks/',
-    text: /'(?:data is carried off to this host|the query carries a prompt|nobody approves an action of their own)'/,
-    because: 'reasons that clients receive',
-  },
   { text: /\bthis cannot be done as things stand\b/, because: 'the message of an error code' },
   {
     text: /\bsvc_workflow_mended_total\b|\bmetrics\.mended\b|^ {2}mended: \{$/m,
@@ -123,7 +118,7 @@ export const exceptions: readonly Exception[] = [
   { text: /\bmend\b(?=[,:)(}]| \})/, because: 'a field of the findings in the status of a service' },
   { text: /\btold:(?=[\w'<])|\bcost_told\b/, because: 'fields of a spend record in Redis' },
   {
-    text: /'(?:go_on|give_way|gave_way)'|`(?:go_on|give_way|gave_way)`/,
+    text: /'(?:go_on|give_way|gave_way)'|`(?:go_on|give_way|gave_way)`|\|  gave_way  \|/,
     because: 'arguments and replies of the script closePass',
   },
 ];

@@ -4,8 +4,8 @@ import { useRuns } from './run.testing';
 describe('a note', () => {
   const use = useRuns();
   const noted = (id: string, guard: Record<string, string>, fields: Partial<JobRecord>) =>
-    use.store.jobs.note(id, { states: ['PENDING'], guard, post: '{"kind":"told"}' }, fields);
-  const postedEvents = async () => (await use.inbox('r1')).filter(({ kind }) => kind === 'told');
+    use.store.jobs.note(id, { states: ['PENDING'], guard, post: '{"kind":"event"}' }, fields);
+  const postedEvents = async () => (await use.inbox('r1')).filter(({ kind }) => kind === 'event');
 
   beforeEach(async () => {
     await use.begin('r1');

@@ -75,7 +75,7 @@ describe('a state transition', () => {
     expect(await use.store.jobs.move('*', 'j', 'succeed', { dispatchId: 'old' })).toEqual({ kind: 'stale' });
     expect(await use.store.jobs.move('*', 'j', 'succeed', { holder: 'w9' })).toEqual({ kind: 'stale' });
     expect(await use.store.jobs.move('*', 'j', 'succeed', { guard: { pool: 'q' } })).toEqual({ kind: 'changed' });
-    expect(await use.store.jobs.move('*', 'nobody', 'cancel')).toEqual({ kind: 'missing' });
+    expect(await use.store.jobs.move('*', 'unknown', 'cancel')).toEqual({ kind: 'missing' });
   });
 
   it('is refused from states that the caller excluded, even if the state machine allows it', async () => {

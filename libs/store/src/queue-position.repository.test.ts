@@ -6,7 +6,7 @@ import { useStore } from './store.testing';
 
 const use = useStore();
 
-const standing = async (id: string) => {
+const getPosition = async (id: string) => {
   const job = await use.store.jobs.load(id);
   if (!job) throw new Error(`there is no job ${id}`);
   return use.store.queuePositions.of(job);
@@ -31,7 +31,7 @@ describe('the queue entry of a job', () => {
     await use.accept('first');
     await use.accept('second');
 
-    expect((await standing('first')).entry).toEqual({
+    expect((await getPosition('first')).entry).toEqual({
       queue: 'jobs',
       at: 'waiting',
       hasOthersBefore: false,
@@ -41,20 +41,20 @@ describe('the queue entry of a job', () => {
     await queue.pause();
     await queue.close();
 
-    expect((await standing('second')).entry).toMatchObject({ hasOthersBefore: true, isPaused: true, at: 'waiting' });
+    expect((await getPosition('second')).entry).toMatchObject({ hasOthersBefore: true, isPaused: true, at: 'waiting' });
   });
 
   it('is delayed until the due time stored by BullMQ', async () => {
     await use.accept('a:b');
     await admit('a:b');
     const queue = openQueue(queues.jobWaiting, { url: use.redisUrl });
-    const [entry] = await queue.getDelayed();
+    const [queued] = await queue.getDelayed();
     await queue.close();
 
-    const { entry: place } = await standing('a:b');
+    const { entry } = await getPosition('a:b');
 
-    expect(place).toMatchObject({ queue: 'jobWaiting', at: 'delayed' });
-    expect(place.dueMs).toBe((entry?.timestamp ?? 0) + (entry?.delay ?? 0));
+    expect(entry).toMatchObject({ queue: 'jobWaiting', at: 'delayed' });
+    expect(entry.dueMs).toBe((queued?.timestamp ?? 0) + (queued?.delay ?? 0));
   });
 
   it('may be active, failed or lost', async () => {
@@ -66,9 +66,9 @@ describe('the queue entry of a job', () => {
     await use.redis.zadd(keys.queue('jobs', 'failed'), 1, await entryOf('failed'));
     await use.redis.del(keys.queue('jobs', await entryOf('lost')));
 
-    const places = await Promise.all(['taken', 'failed', 'lost'].map(standing));
+    const positions = await Promise.all(['taken', 'failed', 'lost'].map(getPosition));
 
-    expect(places.map(({ entry }) => entry.at)).toEqual(['taken', 'failed', 'absent']);
+    expect(positions.map(({ entry }) => entry.at)).toEqual(['taken', 'failed', 'absent']);
   });
 });
 
@@ -81,8 +81,8 @@ describe('the position in a lane', () => {
     await admit('own-critical', { level: 1 });
     for (const id of ['own-earlier', 'mine', 'other']) await admit(id);
 
-    expect((await standing('mine')).lane).toMatchObject({ level: 2, ownBefore: 2, hasOthersBefore: false });
-    expect((await standing('other')).lane).toMatchObject({ ownBefore: 0, hasOthersBefore: true, isOutOfTurn: false });
+    expect((await getPosition('mine')).lane).toMatchObject({ level: 2, ownBefore: 2, hasOthersBefore: false });
+    expect((await getPosition('other')).lane).toMatchObject({ ownBefore: 0, hasOthersBefore: true, isOutOfTurn: false });
   });
 
   it('is out of turn while its tenant is at its limit', async () => {
@@ -90,7 +90,7 @@ describe('the position in a lane', () => {
     await admit('capped');
     await use.redis.zadd(keys.laneFull('job.default', '2'), 1, 'acme');
 
-    expect((await standing('capped')).lane?.isOutOfTurn).toBe(true);
+    expect((await getPosition('capped')).lane?.isOutOfTurn).toBe(true);
   });
 });
 
@@ -102,7 +102,7 @@ describe('the count of in-flight jobs', () => {
     await admit('one', { worker: 'w1', licenseCap: 5 });
     await admit('two', { worker: 'w1', licenseCap: 5 });
 
-    expect(await standing('mine')).toMatchObject({ tenantInFlight: 1, allInFlight: 2 });
-    expect(await standing('mine')).not.toHaveProperty('lane');
+    expect(await getPosition('mine')).toMatchObject({ tenantInFlight: 1, allInFlight: 2 });
+    expect(await getPosition('mine')).not.toHaveProperty('lane');
   });
 });

@@ -112,18 +112,18 @@ describe('a real Redis', () => {
 
   it('is not ready while it cannot save to its disk, and recovers afterwards', async () => {
     await set('save', '3600 1000000');
-    const mend = await breakSaving(redis);
+    const repairSaving = await breakSaving(redis);
 
     await expect(ready()).rejects.toThrow('refuses writes: it cannot save to its disk');
     await expect(redis.set('a', 1)).rejects.toThrow('MISCONF');
 
-    await mend();
+    await repairSaving();
     await ready();
     await set('save', '');
   });
 
   it('is not ready as a replica, or with fewer replicas than required', async () => {
-    await expect(requireWritable(redis, 1)).resolves.toBeUndefined(); // it does not count them unless told to
+    await expect(requireWritable(redis, 1)).resolves.toBeUndefined(); // Replicas are not counted unless min-replicas-to-write is set.
     await set('min-replicas-to-write', '1');
     await expect(requireWritable(redis, 1)).rejects.toThrow('refuses writes: too few replicas keep up');
     await set('min-replicas-to-write', '0');

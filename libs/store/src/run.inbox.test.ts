@@ -260,19 +260,19 @@ describe('closing a pass', () => {
     let isPosting = true;
     const posting = many(40, (n) => runs().post('*', 'r1', nth(n))).finally(() => (isPosting = false));
     const received: unknown[] = [];
-    const goOn = async (): Promise<void> => {
+    const processEvents = async (): Promise<void> => {
       const opened = await open('r1', 'me', 3);
       if (opened.kind !== 'open') throw new Error(opened.kind);
       received.push(...opened.events);
       await use.save('r1', opened.revision, { processedEvents: opened.events.length, token: `t${received.length}` });
-      if ((await runs().close('r1', 'me', 'go_on')) === 'more') await goOn();
+      if ((await runs().close('r1', 'me', 'go_on')) === 'more') await processEvents();
     };
 
     // An engine processes a run only for a queue entry.
     for (let taken = 0; isPosting || taken < (await use.passes()).length;) {
       if (taken >= (await use.passes()).length) continue;
       taken += 1;
-      await goOn();
+      await processEvents();
     }
     await posting;
 

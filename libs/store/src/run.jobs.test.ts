@@ -86,7 +86,7 @@ describe('a job of a run', () => {
   it('delivers events of transitions before its end', async () => {
     await asleep('r1');
     await use.accept('j', 'r1', 'weigh');
-    const post = (n: number) => ({ post: JSON.stringify({ kind: 'said', n }) });
+    const post = (n: number) => ({ post: JSON.stringify({ kind: 'posted', n }) });
 
     await moved('j', ['hold'], post(1));
     await jobs().note('j', { states: ['APPROVAL_REQUIRED'], ...post(2) }, {});
@@ -95,9 +95,9 @@ describe('a job of a run', () => {
     await moved('j', ['deny'], post(5));
 
     expect(await use.inbox('r1')).toEqual([
-      { kind: 'said', n: 1 },
-      { kind: 'said', n: 2 },
-      { kind: 'said', n: 5 },
+      { kind: 'posted', n: 1 },
+      { kind: 'posted', n: 2 },
+      { kind: 'posted', n: 5 },
       ended('j'),
     ]);
   });
@@ -140,7 +140,7 @@ describe('a job of a run', () => {
 
     for (const run of ['over', 'nowhere']) {
       await use.accept(`job-of-${run}`, run, 'weigh');
-      await moved(`job-of-${run}`, ['dispatch', 'succeed'], { post: '{"kind":"said"}' });
+      await moved(`job-of-${run}`, ['dispatch', 'succeed'], { post: '{"kind":"posted"}' });
     }
 
     expect((await use.redis.keys('*wf:run*')).concat(await use.redis.keys('*workflow-*')).sort()).toEqual(before);

@@ -48,7 +48,7 @@ export function useRuns() {
     /** Ids of the entries that bring runs to an engine, and of those that fire timers, as they were added. */
     passes: async () => (await use.redis.lrange(keys.queue(queues.runPasses.name, 'wait'), 0, -1)).reverse(),
     timers: async () => (await use.redis.zrange(keys.queue(queues.runTimers.name, 'delayed'), 0, '-1')).sort(),
-    /** What stands in a run's inbox. */
+    /** Events in the inbox of a run. */
     inbox: async (id: string) =>
       (await use.redis.lrange(keys.runInbox(id), 0, -1)).map((event) => JSON.parse(event) as JsonObject),
     /** Accepts a job of a run's step; of the run alone, as a compensation is, without a path. */

@@ -88,7 +88,7 @@ describe('slots', () => {
     await use.store.jobs.admit('done', admission());
     await use.store.jobs.move('*', 'done', 'succeed');
     await use.store.jobs.admit('moved', admission({ worker: { id: 'w2', pool: 'p', max: 1 } }));
-    const strays = ['done', 'nobody'];
+    const strays = ['done', 'unknown'];
     await use.redis.sadd(keys.workerInFlight('w1'), ...strays, 'moved');
     await use.redis.sadd(keys.allInFlight(), ...strays);
 

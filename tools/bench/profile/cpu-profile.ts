@@ -12,13 +12,13 @@ interface ProfileNode {
 }
 
 /** Location of a function: its package (or library of this repository), file and line. */
-export interface Place {
+export interface FunctionLocation {
   group: string;
   file: string;
 }
 
 /** Resolves a generated position to its source. Line and column count from 0. */
-export type Locate = (url: string, line: number, column: number) => Place;
+export type Locate = (url: string, line: number, column: number) => FunctionLocation;
 
 export interface Share {
   name: string;
@@ -83,7 +83,7 @@ export function summarize({ nodes, samples, timeDeltas }: CpuProfile, locate: Lo
 const engine = '(engine)';
 const isNode = (group: string) => group === engine || group.startsWith('node:');
 
-function locateFunction({ callFrame }: ProfileNode, locate: Locate): Place {
+function locateFunction({ callFrame }: ProfileNode, locate: Locate): FunctionLocation {
   const { functionName, url, lineNumber, columnNumber } = callFrame;
   if (functionName === '(garbage collector)') return { group: '(garbage collector)', file: '' };
   if (url === '') return { group: engine, file: '' };

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Locate, Place } from './cpu-profile';
+import type { Locate, FunctionLocation } from './cpu-profile';
 
 /** Finds the source of a bundled function through the source map next to the bundle. */
 export function locator(root: string): Locate {
@@ -25,7 +25,7 @@ function readMap(file: string): SourceMap | undefined {
 }
 
 /** Line counts from 0. */
-export function locateFunction(root: string, file: string, line: number): Place {
+export function locateFunction(root: string, file: string, line: number): FunctionLocation {
   const packaged = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)(.*)$/.exec(file);
   if (packaged) return { group: packaged[1] ?? '', file: `${packaged[1]}/${packaged[2]}:${line + 1}` };
   const path = relative(root, file);

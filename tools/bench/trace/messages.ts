@@ -132,15 +132,15 @@ function toLabels(last: Message | undefined): string[] {
   return labels;
 }
 
-/** The most frequent length of the chains, and at each place the most frequent message of chains of that length. */
+/** The most frequent length of the chains, and at each position the most frequent message of chains of that length. */
 export function commonChain(chains: readonly (readonly string[])[]): string[] {
-  const length = mostFrequent(chains.map((chain) => chain.length)) ?? 0;
+  const length = findMode(chains.map((chain) => chain.length)) ?? 0;
   const common = chains.filter((chain) => chain.length === length);
-  return Array.from({ length }, (_, i) => mostFrequent(common.map((chain) => chain[i] ?? '')) ?? '');
+  return Array.from({ length }, (_, i) => findMode(common.map((chain) => chain[i] ?? '')) ?? '');
 }
 
-/** The first of several. */
-function mostFrequent<T>(values: readonly T[]): T | undefined {
+/** The most frequent value; of equally frequent values, the first. */
+function findMode<T>(values: readonly T[]): T | undefined {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a).at(0)?.[0];

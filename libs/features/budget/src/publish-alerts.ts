@@ -15,7 +15,7 @@ const MAX_ALERTS = 100;
 
 /**
  * Reports reached budget thresholds, each once, oldest first: on the bus, in the log and in a metric. Runs on one replica at a
- * time. After a crash before `alertsTold`, the report is repeated.
+ * time. After a crash before `removeAlerts`, the report is repeated.
  * See docs/reference/config.md#budgets.
  */
 export async function publishSpendAlerts(deps: SpendAlertDeps): Promise<void> {

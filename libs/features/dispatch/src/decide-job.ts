@@ -54,8 +54,8 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
       result: 'FAILED',
     });
   }
-  const unfit = await checkQueuedJob(deps, job);
-  if (unfit) return failAndStop(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
+  const rejection = await checkQueuedJob(deps, job);
+  if (rejection) return failAndStop(deps, job, { event: 'refuse', ...rejection, result: 'FAILED' });
   const config = await deps.config.at(toConfigScope(job));
   const pointer = contextPointer(job);
   const context =

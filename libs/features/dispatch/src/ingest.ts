@@ -35,9 +35,9 @@ export async function ingestJob(
     deps.events.refusedSubmission(id.slice(0, 64), 'job id or tenant has characters that are not allowed');
     return;
   }
-  const unfit = await findInputRefusal(deps.store, packet, tenant);
-  if (unfit) {
-    deps.events.refusedSubmission(id.slice(0, 64), unfit);
+  const rejection = await findInputRefusal(deps.store, packet, tenant);
+  if (rejection) {
+    deps.events.refusedSubmission(id.slice(0, 64), rejection);
     return;
   }
   const config = await deps.config.at({ tenant, team: packet.env['team_id'] || undefined });

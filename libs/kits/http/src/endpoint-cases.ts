@@ -149,17 +149,17 @@ const getCodes = ({ violationCodes = {} }: Endpoint): string[] => [
   'invalid_body',
 ];
 
-interface Described {
+interface JoiDescription {
   type?: string;
-  keys?: Record<string, Described>;
-  items?: Described[];
+  keys?: Record<string, JoiDescription>;
+  items?: JoiDescription[];
 }
 /** Texts that a lenient parser would convert to each type. */
 const lenientTexts: Readonly<Record<string, string>> = { number: '1', boolean: 'true', object: '{}', array: '[]' };
 
 /** Fields that are not text, at any depth, each with a text that resembles its type. */
 const typedFields = (
-  { keys = {}, items = [] }: Described,
+  { keys = {}, items = [] }: JoiDescription,
   at: readonly string[] = [],
 ): { path: string[]; text: string }[] =>
   [...Object.entries(keys), ...items.slice(0, 1).map((item) => ['0', item] as const)].flatMap(([name, field]) => {

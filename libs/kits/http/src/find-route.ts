@@ -26,7 +26,7 @@ export function routeFinder<T>(
     // HEAD is served as GET; Node omits the body.
     const found = router.find((method === 'HEAD' ? 'GET' : method) as HTTPMethod, path);
     if (!found) return none;
-    // Only what was registered above carries a target.
+    // Only routes registered above have a target.
     if (found.store === null) return { kind: 'bad_path' };
     return { kind: 'route', target: found.store as T, params: found.params as Record<string, string> };
   };

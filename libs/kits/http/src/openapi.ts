@@ -97,7 +97,7 @@ function buildParameters({ params, query }: Endpoint, isPublic: boolean): Json[]
     required: true,
     schema: toJsonSchema(schema, 'input'),
   }));
-  const names = Object.entries((query?.describe() as { keys?: Record<string, Described> } | undefined)?.keys ?? {});
+  const names = Object.entries((query?.describe() as { keys?: Record<string, JoiDescription> } | undefined)?.keys ?? {});
   const queries = names.flatMap(([name, { flags }]) =>
     query
       ? [
@@ -114,7 +114,7 @@ function buildParameters({ params, query }: Endpoint, isPublic: boolean): Json[]
   return [...path, ...queries, ...(isPublic ? [] : [{ $ref: '#/components/parameters/tenant' }])];
 }
 
-interface Described {
+interface JoiDescription {
   flags?: { presence?: string; description?: string };
 }
 

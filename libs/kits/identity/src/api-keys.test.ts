@@ -26,7 +26,7 @@ describe('configured API keys', () => {
       {
         nowMs: () => nowMs,
         onProblem: ({ message }) => void problems.push(message),
-        onAdminByDefault: (...told) => void admins.push(told),
+        onAdminByDefault: (...report) => void admins.push(report),
       },
     );
   afterAll(() => rmSync(dir, { recursive: true }));

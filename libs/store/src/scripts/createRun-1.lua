@@ -47,7 +47,7 @@ redis.call('HSET', KEYS[1], 'id', id, 'tenant', tenant, 'workflow', workflow, 'v
 if r.parent then redis.call('HSET', KEYS[1], 'parent', r.parent) end
 if r.budget then redis.call('HSET', KEYS[1], 'cost_limit', text(r.budget.limit), 'cost_action', r.budget.action) end
 if r.steps > 0 then run_write('HSET', key.runSteps(id), ARGV, 4, 2 * r.steps) end
-run_tell(id, ARGV, 4 + 2 * r.steps, r.events)
+run_append_timeline(id, ARGV, 4 + 2 * r.steps, r.events)
 run_index(id, tenant, workflow, r.status, stamp)
 redis.call('ZADD', key.runsCreated(tenant, workflow), stamp, id)
 redis.call('SADD', key.liveRunsOf(tenant, workflow), id)

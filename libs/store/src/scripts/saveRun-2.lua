@@ -45,7 +45,7 @@ if s.processed > 0 then redis.call('LTRIM', inbox, s.processed, -1) end
 local steps = key.runSteps(id)
 for _, path in ipairs(s.removed) do redis.call('HDEL', steps, path) end
 if s.steps > 0 then run_write('HSET', steps, ARGV, 3, 2 * s.steps) end
-run_tell(id, ARGV, 3 + 2 * s.steps, s.events)
+run_append_timeline(id, ARGV, 3 + 2 * s.steps, s.events)
 
 if from ~= to then redis.call('ZREM', key.runsInStatus(tenant, from), id) end
 run_index(id, tenant, workflow, to, stamp)

@@ -48,7 +48,7 @@ function anonymousConnections(service: string, values: Readonly<Record<string, u
   const toNats =
     has('natsUsername', 'natsToken', 'natsNkey', 'natsTlsCert') || urls('natsUrl').some(({ username }) => username);
   const toRedis = has('redisPassword', 'redisTlsCert') || urls('redisUrl').some(({ password }) => password);
-  const mend = (variables: string) =>
+  const buildRepair = (variables: string) =>
     `Set ${variables}, and give each worker pool its own credentials. See docs/security/trust.md.`;
   const what = (store: string) =>
     `the connection to ${store} has no credentials, so every process that can reach it has the permissions of the services`;
@@ -60,11 +60,11 @@ function anonymousConnections(service: string, values: Readonly<Record<string, u
           {
             finding: 'nats_anonymous',
             what: what('NATS'),
-            mend: mend('NATS_USERNAME and NATS_PASSWORD, or NATS_NKEY'),
+            mend: buildRepair('NATS_USERNAME and NATS_PASSWORD, or NATS_NKEY'),
           },
         ]),
     ...(toRedis
       ? []
-      : [{ finding: 'redis_anonymous', what: what('Redis'), mend: mend('user and password in REDIS_URL') }]),
+      : [{ finding: 'redis_anonymous', what: what('Redis'), mend: buildRepair('user and password in REDIS_URL') }]),
   ];
 }

@@ -17,7 +17,7 @@ local function run_write(command, target, args, first, count)
   for i = first, last, 1000 do redis.call(command, target, unpack(args, i, math.min(i + 999, last))) end
 end
 
-local function run_tell(id, args, first, count)
+local function run_append_timeline(id, args, first, count)
   if count == 0 then return end
   run_write('RPUSH', key.runTimeline(id), args, first, count)
   if count >= RUN_TIMELINE or redis.call('LLEN', key.runTimeline(id)) > RUN_TIMELINE then
