@@ -62,7 +62,8 @@ describe('npm run new', () => {
   );
 
   it('names a path by the collection, and lets only administrators in until access is set', () => {
-    const declaration = (name: string) => readFileSync(join(copy, `libs/contract/src/usage-reports/${name}.ts`), 'utf8');
+    const declaration = (name: string) =>
+      readFileSync(join(copy, `libs/contract/src/usage-reports/${name}.ts`), 'utf8');
 
     expect(declaration('list-usage-reports')).toContain("path: '/api/v1/usage-reports'");
     expect(declaration('get-report')).toContain("path: '/api/v1/reports/:id'");

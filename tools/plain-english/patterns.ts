@@ -118,7 +118,7 @@ export const exceptions: readonly Exception[] = [
   { text: /\bmend\b(?=[,:)(}]| \})/, because: 'a field of the findings in the status of a service' },
   { text: /\btold:(?=[\w'<])|\bcost_told\b/, because: 'fields of a spend record in Redis' },
   {
-    text: /'(?:go_on|give_way|gave_way)'|`(?:go_on|give_way|gave_way)`|\|  gave_way  \|/,
+    text: /'(?:go_on|give_way|gave_way)'|`(?:go_on|give_way|gave_way)`|\| +gave_way +\|/,
     because: 'arguments and replies of the script closePass',
   },
 ];

@@ -82,7 +82,11 @@ describe('the position in a lane', () => {
     for (const id of ['own-earlier', 'mine', 'other']) await admit(id);
 
     expect((await getPosition('mine')).lane).toMatchObject({ level: 2, ownBefore: 2, hasOthersBefore: false });
-    expect((await getPosition('other')).lane).toMatchObject({ ownBefore: 0, hasOthersBefore: true, isOutOfTurn: false });
+    expect((await getPosition('other')).lane).toMatchObject({
+      ownBefore: 0,
+      hasOthersBefore: true,
+      isOutOfTurn: false,
+    });
   });
 
   it('is out of turn while its tenant is at its limit', async () => {

@@ -19,7 +19,10 @@ export async function readBudgets(deps: BudgetDeps, caller: Caller, query: Budge
   };
 }
 
-function toBudgetView({ scope, id, period, name, endsMs, limit, terms }: BudgetAccount, spending: Spending): BudgetView {
+function toBudgetView(
+  { scope, id, period, name, endsMs, limit, terms }: BudgetAccount,
+  spending: Spending,
+): BudgetView {
   const { spent, reserved, byCenter, alertedPercents } = spending;
   const used = spent + reserved;
   return {

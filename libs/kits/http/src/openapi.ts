@@ -97,7 +97,9 @@ function buildParameters({ params, query }: Endpoint, isPublic: boolean): Json[]
     required: true,
     schema: toJsonSchema(schema, 'input'),
   }));
-  const names = Object.entries((query?.describe() as { keys?: Record<string, JoiDescription> } | undefined)?.keys ?? {});
+  const names = Object.entries(
+    (query?.describe() as { keys?: Record<string, JoiDescription> } | undefined)?.keys ?? {},
+  );
   const queries = names.flatMap(([name, { flags }]) =>
     query
       ? [
