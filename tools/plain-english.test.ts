@@ -33,8 +33,8 @@ describe('names and texts in plain English', () => {
     ['src/a.ts', 'const mostTries = 3; // at most three', ['mostTries']],
     ['src/a.ts', 'interface Held {}\ninterface HeldJob {}', ['interface Held']],
     ['src/a.ts', 'const viewOf = (job: Job) => 1;\nconst { allOf } = schema;', ['const viewOf']],
-    ['docs/a.md', 'UDP stands for a protocol. It stands in a lane.', ['stands']],
-    ['docs/a.md', 'satellite, storytelling, amendment', []],
+    ['docs/architecture.md', 'UDP stands for a protocol. It stands in a lane.', ['stands']],
+    ['docs/architecture.md', 'satellite, storytelling, amendment', []],
   ])('finds what it must in %s: %s', (file, text, expected) => {
     expect(findWordings(file, text).map(({ found }) => found)).toEqual(expected);
   });
