@@ -24,7 +24,7 @@ describe('the comparison with a peer', () => {
   it('is a section in Markdown', () => {
     const text = peersMarkdown(peers);
 
-    expect(text).toMatch(/^## Beside Restate 1\.7\.12\n/);
+    expect(text).toMatch(/^## Comparison with Restate 1\.7\.12\n/);
     expect(text).toContain('| one step | per second | 2,000 | 1,000 | 2.00 |');
   });
 });
