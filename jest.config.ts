@@ -9,7 +9,7 @@ const esmOnly = ['re2js', '@marcbachmann/cel-js'];
 const libraryFolders = ['libs', 'libs/core', 'libs/kits', 'libs/features'];
 
 const project = (dir: string): Config => ({
-  displayName: nameOf(dir),
+  displayName: toProjectName(dir),
   rootDir: __dirname,
   roots: [`<rootDir>/${dir}`],
   testEnvironment: 'node',
@@ -25,7 +25,7 @@ const project = (dir: string): Config => ({
 });
 
 /** As in its project.json. */
-const nameOf = (dir: string): string =>
+const toProjectName = (dir: string): string =>
   dir === 'libs/sdk/worker' ? 'worker-sdk' : dir.slice(dir.lastIndexOf('/') + 1);
 
 const config: Config = {

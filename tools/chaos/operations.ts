@@ -1,4 +1,4 @@
-import { keyNameOf } from '@svc/store';
+import { findKeyName } from '@svc/store';
 import type { Frame } from './frames';
 
 export type Mode = 'before' | 'after';
@@ -88,7 +88,7 @@ export function redisOperation({ verb, args }: Frame): string | undefined {
 
 /** Removes ids, which differ in every run. */
 function keyName(key: string): string {
-  const row = keyNameOf(key);
+  const row = findKeyName(key);
   if (row === undefined) return key;
   if (row !== 'queue') return row;
   const [tag = '', queue = '', part = ''] = key.split(':');

@@ -77,7 +77,7 @@ export const wordings: readonly Wording[] = [
   {
     shape: /\b(?:function|const) [a-z]\w*Of(?= *(?:\(|<|= *(?:async *)?(?:\(|<|\w+ *=>)))/,
     write: 'a verb: toJobView, buildRequest, getConfig, findWorker',
-    remaining: 34,
+    remaining: 15,
   },
 ];
 

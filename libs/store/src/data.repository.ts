@@ -24,10 +24,10 @@ const digestPartBytes = 1_048_576;
 const bodyKey = /^(?:redis:\/\/)?((?:ctx|res):.+)$/s;
 
 /** The key of a pointer to an input or result; undefined for any other key or scheme. */
-const bodyKeyOf = (pointer: string): string | undefined => bodyKey.exec(pointer)?.[1];
+const toBodyKey = (pointer: string): string | undefined => bodyKey.exec(pointer)?.[1];
 
 const artifactKey = /^redis:\/\/(art:(?!meta:).+)$/s;
-const artifactKeyOf = (pointer: string): string | undefined => artifactKey.exec(pointer)?.[1];
+const toArtifactKey = (pointer: string): string | undefined => artifactKey.exec(pointer)?.[1];
 
 /** The data plane: bodies addressed by pointers. It does not check tenants; callers authorize access. */
 export class DataRepository {
@@ -41,7 +41,7 @@ export class DataRepository {
    * and return null.
    */
   async context(pointer: string, maxBytes: number): Promise<Buffer | null> {
-    const key = pointer.startsWith('redis://') ? bodyKeyOf(pointer) : undefined;
+    const key = pointer.startsWith('redis://') ? toBodyKey(pointer) : undefined;
     if (key === undefined) return null;
     const body = await this.redis.getrangeBuffer(key, 0, maxBytes - 1);
     return body.length === 0 ? null : body;
@@ -56,7 +56,7 @@ export class DataRepository {
    * An empty body is not null. Callers must check the owner, because pointers come from workers.
    */
   async read(pointer: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
-    const key = bodyKeyOf(pointer);
+    const key = toBodyKey(pointer);
     return key === undefined ? null : this.readKey(key, maxBytes);
   }
 
@@ -80,7 +80,7 @@ export class DataRepository {
    * @param maxBytes larger bodies are not hashed
    */
   async digest(pointer: string, maxBytes: number): Promise<{ sizeBytes: number; sha256?: Buffer } | null> {
-    const key = bodyKeyOf(pointer) ?? artifactKeyOf(pointer);
+    const key = toBodyKey(pointer) ?? toArtifactKey(pointer);
     const head = key === undefined ? null : await this.readKey(key, 1);
     if (key === undefined || !head) return null;
     const { sizeBytes } = head;

@@ -3,7 +3,7 @@ import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { plainRequest } from '@svc/testing';
 import fc from 'fast-check';
-import { keyNameOf, keys, type Admission } from './index';
+import { findKeyName, keys, type Admission } from './index';
 import { useStore } from './store.testing';
 
 const use = useStore();
@@ -281,7 +281,7 @@ describe('the key table', () => {
       decision: { decision: 'DENY', checked_at: 1, source: 'scheduler' },
     });
 
-    const stray = (await use.redis.keys('*')).filter((key) => keyNameOf(key) === undefined);
+    const stray = (await use.redis.keys('*')).filter((key) => findKeyName(key) === undefined);
 
     expect(stray).toEqual([]);
   });

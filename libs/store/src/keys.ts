@@ -156,7 +156,7 @@ export const luaKeys = (): string => {
 };
 
 /** The table entry of a key, for the test for undeclared keys; the most specific template wins. */
-export function keyNameOf(key: string): KeyName | undefined {
+export function findKeyName(key: string): KeyName | undefined {
   const rows = Object.entries(tables).map(([name, { template }]) => {
     const pattern = pieces(template).map((text) => text.replace(/[{}]/g, '\\$&'));
     return { name: name as KeyName, literal: pattern.join('').length, matches: new RegExp(`^${pattern.join('.+')}$`) };

@@ -59,12 +59,12 @@ describe('the queue entry of a job', () => {
 
   it('may be active, failed or lost', async () => {
     for (const id of ['taken', 'failed', 'lost']) await use.accept(id);
-    const entryOf = async (id: string) => (await use.redis.hget(keys.job(id), 'entry')) ?? '';
+    const readEntryId = async (id: string) => (await use.redis.hget(keys.job(id), 'entry')) ?? '';
     for (const id of ['taken', 'failed', 'lost']) {
-      await use.redis.zrem(keys.queue('jobs', 'prioritized'), await entryOf(id));
+      await use.redis.zrem(keys.queue('jobs', 'prioritized'), await readEntryId(id));
     }
-    await use.redis.zadd(keys.queue('jobs', 'failed'), 1, await entryOf('failed'));
-    await use.redis.del(keys.queue('jobs', await entryOf('lost')));
+    await use.redis.zadd(keys.queue('jobs', 'failed'), 1, await readEntryId('failed'));
+    await use.redis.del(keys.queue('jobs', await readEntryId('lost')));
 
     const positions = await Promise.all(['taken', 'failed', 'lost'].map(getPosition));
 

@@ -65,7 +65,7 @@ type QueueNames = Readonly<Record<string, { readonly name: string }>>;
 const toDueMs = (score: string): number => Math.floor(Number(score) / 0x1000);
 
 /** The entry id of a job, as in bull.lua. */
-const entryIdOf = (jobId: string): string => `job-${jobId.replaceAll(':', '~')}`;
+const toEntryId = (jobId: string): string => `job-${jobId.replaceAll(':', '~')}`;
 
 /** Queue positions of jobs and runs, for explanations. Read-only. */
 export class QueuePositionRepository {
@@ -118,7 +118,7 @@ export class QueuePositionRepository {
   private async entry({ id, parked }: Pick<JobRecord, 'id' | 'parked'>, entryId: string): Promise<EntryPosition> {
     const queue = toQueue(parked);
     const key = (part: string) => this.keyOf(queue, part);
-    const own = parked === '' && entryId !== '' ? entryId : entryIdOf(id);
+    const own = parked === '' && entryId !== '' ? entryId : toEntryId(id);
     const [exists, due, rank, failed, paused] = await Promise.all([
       this.redis.exists(key(own)),
       this.redis.zscore(key('delayed'), own),

@@ -1,6 +1,6 @@
 import { isRunEnded, runStates } from '@svc/lifecycle';
 import { queues } from '@svc/queues.config';
-import { keyNameOf, keys, liveRunStatuses, runScript, type RunSave } from './index';
+import { findKeyName, keys, liveRunStatuses, runScript, type RunSave } from './index';
 import { runRetention, useRuns } from './run.testing';
 
 const use = useRuns();
@@ -321,7 +321,7 @@ describe('the key table', () => {
     await use.end('r2');
     await runScript(use.redis, 'addMessages', keys.messages('run:r1'), keys.messagesDropped('run:r1'), 1, '{}', '{}');
 
-    const names = new Set((await use.redis.keys('*')).map(keyNameOf));
+    const names = new Set((await use.redis.keys('*')).map(findKeyName));
 
     expect([...names].sort()).toEqual(
       [

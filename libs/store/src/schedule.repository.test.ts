@@ -2,7 +2,7 @@ import { queuePrefix } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { eventually } from '@svc/testing';
 import { Queue } from 'bullmq';
-import { keyNameOf, keys, maxSchedulesPerWorkflow, maxWaitingStarts, type ScheduleWrite } from './index';
+import { findKeyName, keys, maxSchedulesPerWorkflow, maxWaitingStarts, type ScheduleWrite } from './index';
 import { useStore } from './store.testing';
 
 const use = useStore();
@@ -154,7 +154,7 @@ describe('a schedule', () => {
     await claim('s1', dueMs);
     await use.store.lease(keys.scheduleLock('s1'), 'me', 1_000).hold();
 
-    const names = (await use.redis.keys('*')).map(keyNameOf);
+    const names = (await use.redis.keys('*')).map(findKeyName);
     expect(names).not.toContain(undefined);
     expect(new Set(names)).toEqual(
       new Set(['workflow', 'workflows', 'schedule', 'scheduleStarts', 'schedulesOf', 'schedulesDue', 'schedulesStarting', 'scheduleLock', 'queue']), // prettier-ignore

@@ -1,4 +1,4 @@
-import { keyNameOf, keys } from './keys';
+import { findKeyName, keys } from './keys';
 import { useStore } from './store.testing';
 
 describe('windows of velocity rules', () => {
@@ -67,7 +67,7 @@ describe('throttled submissions', () => {
     expect(ofAll.map(({ count }) => count)).toEqual([1, 3]);
     expect(await velocity.throttled('initech', nowMs - 24 * hour, nowMs)).toEqual([]);
     for (const key of await use.redis.keys('svc:velocity-throttled:*')) {
-      expect(keyNameOf(key)).toBe('velocityThrottled');
+      expect(findKeyName(key)).toBe('velocityThrottled');
       expect(await use.redis.ttl(key)).toBeGreaterThan(25 * 3_600);
     }
   });

@@ -1,4 +1,4 @@
-import { canPush, describe, isBlocking, natsMessages, requestOf } from './wire';
+import { canPush, describe, isBlocking, natsMessages, lastCommand } from './wire';
 
 /** One read or write of a socket, as recorder.cjs records it. */
 export interface TraceEvent {
@@ -35,14 +35,14 @@ export function sequentialMessages(events: readonly TraceEvent[]): string[][] {
   const starts = sorted.flatMap((event, i) => (isStart(event) ? [i] : []));
   return starts.map((from, i) => {
     const trip = sorted.slice(from, starts[i + 1]);
-    return toLabels(new RoundTrip(jobIdOf(trip)).walk(trip));
+    return toLabels(new RoundTrip(findJobId(trip)).walk(trip));
   });
 }
 
 const isStart = ({ peer, kind, text }: TraceEvent) =>
   peer === 'client' && kind === 'received' && text.startsWith('POST ');
 
-const jobIdOf = (trip: readonly TraceEvent[]) =>
+const findJobId = (trip: readonly TraceEvent[]) =>
   trip.flatMap(({ text }) => /^GET .*\/jobs\/([^?]+)/.exec(text)?.[1] ?? []).at(0) ?? '';
 
 class RoundTrip {
@@ -97,7 +97,7 @@ class RoundTrip {
       // The first one starts the trip; a later one follows the previous response.
       if (sent?.message || this.received.size === 0) add(sent?.message, describe(peer, text));
     } else {
-      const isPush = !sent || isBlocking(requestOf(sent.text)) || text.startsWith('>');
+      const isPush = !sent || isBlocking(lastCommand(sent.text)) || text.startsWith('>');
       const cause = isPush ? this.lastWrite : sent.message;
       if (cause) add(cause, isPush ? describe(peer, text) : 'reply');
     }

@@ -15,7 +15,9 @@ const folder = process.env.BENCH_TRACE_DIR;
 const maxBytes = 65_536;
 
 if (isMainThread && name && folder) {
-  const servers = new Map([process.env.REDIS_URL, process.env.NATS_URL].map((url) => [portOf(url), url.split(':')[0]]));
+  const servers = new Map(
+    [process.env.REDIS_URL, process.env.NATS_URL].map((url) => [getPort(url), url.split(':')[0]]),
+  );
   const httpSockets = new WeakSet();
   let events = [];
 
@@ -29,28 +31,28 @@ if (isMainThread && name && folder) {
       connection: `${name}:${socket.localPort}-${socket.remotePort}`,
       text,
     });
-  const peerOf = (socket) => (httpSockets.has(socket) ? 'client' : servers.get(socket.remotePort));
+  const getPeer = (socket) => (httpSockets.has(socket) ? 'client' : servers.get(socket.remotePort));
   const written = (socket, chunks) => {
-    const peer = peerOf(socket);
+    const peer = getPeer(socket);
     if (peer) add(socket, 'sent', peer, cut(Buffer.concat(chunks)));
   };
 
   const { _write: write, _writev: writev, push } = Socket.prototype;
   Socket.prototype._write = function (chunk, encoding, callback) {
-    written(this, [bytesOf(chunk, encoding)]);
+    written(this, [toBytes(chunk, encoding)]);
     return write.call(this, chunk, encoding, callback);
   };
   Socket.prototype._writev = function (chunks, callback) {
     written(
       this,
-      chunks.map(({ chunk, encoding }) => bytesOf(chunk, encoding)),
+      chunks.map(({ chunk, encoding }) => toBytes(chunk, encoding)),
     );
     return writev.call(this, chunks, callback);
   };
   Socket.prototype.push = function (chunk, encoding) {
-    const peer = chunk && peerOf(this);
+    const peer = chunk && getPeer(this);
     // The HTTP parser reads from the handle, so requests are recorded below.
-    if (peer && peer !== 'client') add(this, 'received', peer, cut(bytesOf(chunk, encoding)));
+    if (peer && peer !== 'client') add(this, 'received', peer, cut(toBytes(chunk, encoding)));
     return push.call(this, chunk, encoding);
   };
   subscribe('http.server.request.start', ({ request, socket }) => {
@@ -66,11 +68,11 @@ if (isMainThread && name && folder) {
   });
 }
 
-function portOf(url) {
+function getPort(url) {
   return Number(new URL(url).port);
 }
 
-function bytesOf(chunk, encoding) {
+function toBytes(chunk, encoding) {
   return typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
 }
 

@@ -11,7 +11,7 @@ export const canPush = (text: string): boolean =>
   commands(text).some((command) => pushing.includes(command.split(' ')[0] ?? ''));
 
 /** The last command of a message to Redis. */
-export const requestOf = (text: string): string => commands(text).at(-1) ?? '';
+export const lastCommand = (text: string): string => commands(text).at(-1) ?? '';
 
 /** Subjects of the NATS messages in a read or write, and the inbox that each asks its reply to. */
 export const natsMessages = (text: string): { subject: string; inbox: string | undefined }[] =>

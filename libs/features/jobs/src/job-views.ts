@@ -67,12 +67,12 @@ export function jobDetailText(job: JobRecord, context: Buffer | null, result: Bu
   const stored = withheld ? 'null' : documentText(result);
   const pointer = JSON.stringify(withheld ? '' : (job.result_ptr ?? ''));
   const shown = stored === 'null' && !withheld ? JSON.stringify(refusalResult(job)) : stored;
-  const asked = membersOf(askedDetail(job));
-  return `{${asked},"context":${documentText(context)},"result_ptr":${pointer},"result":${shown},${membersOf(decidedDetail(job))}}`;
+  const asked = toMembersText(askedDetail(job));
+  return `{${asked},"context":${documentText(context)},"result_ptr":${pointer},"result":${shown},${toMembersText(decidedDetail(job))}}`;
 }
 
 /** The JSON text of an object without its braces. */
-const membersOf = (fields: object): string => JSON.stringify(fields).slice(1, -1);
+const toMembersText = (fields: object): string => JSON.stringify(fields).slice(1, -1);
 
 /** A number beyond the range of a double, or text that looks like one. */
 const mayOverflow = /[eE]\+?\d{3,}(?=[\s,\]}]|$)|(?<!\d)\d{200}/;

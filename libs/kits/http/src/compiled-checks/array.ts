@@ -1,4 +1,4 @@
-import { type CheckOptions, type Compile, type Description, limitOf, type Typed, undecided } from './description';
+import { type CheckOptions, type Compile, type Description, getLimit, type Typed, undecided } from './description';
 
 /** Arrays whose items have one schema, or any. */
 export function compileArray(
@@ -10,13 +10,13 @@ export function compileArray(
   if (others.length > 0 || item?.flags?.['presence'] !== undefined) return undefined;
   const bounds = rules.map((rule) => ({
     name: rule.name,
-    limit: limitOf(rule),
+    limit: getLimit(rule),
     isPlain: Object.keys(rule).length === 2,
   }));
   if (bounds.some(({ name, limit, isPlain }) => limit === undefined || !isPlain || !lengths.has(name)))
     return undefined;
-  const atLeast = Math.max(0, ...limitsOf(bounds, 'min', 'length'));
-  const atMost = Math.min(Infinity, ...limitsOf(bounds, 'max', 'length'));
+  const atLeast = Math.max(0, ...findLimits(bounds, 'min', 'length'));
+  const atMost = Math.min(Infinity, ...findLimits(bounds, 'max', 'length'));
   const checkItem = item && compile(item, options);
   if (item && !checkItem) return undefined;
   return {
@@ -37,5 +37,5 @@ export function compileArray(
 
 const lengths = new Set(['min', 'max', 'length']);
 
-const limitsOf = (bounds: readonly { name: string; limit: number | undefined }[], ...names: string[]): number[] =>
+const findLimits = (bounds: readonly { name: string; limit: number | undefined }[], ...names: string[]): number[] =>
   bounds.flatMap(({ name, limit }) => (limit !== undefined && names.includes(name) ? [limit] : []));

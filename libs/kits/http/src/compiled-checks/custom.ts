@@ -15,7 +15,7 @@ const helpers = new Proxy(Object.freeze({}), {
 
 /** Runs the functions of `custom()` in order. Undefined when another rule is among them. */
 export function compileCustom(rules: readonly Rule[]): Check | undefined {
-  const methods = rules.map(methodOf);
+  const methods = rules.map(getMethod);
   if (methods.some((method) => method === undefined)) return undefined;
   return (sent) => {
     let value = sent;
@@ -32,7 +32,7 @@ export function compileCustom(rules: readonly Rule[]): Check | undefined {
   };
 }
 
-function methodOf({ name, args, ...modifiers }: Rule): Method | undefined {
+function getMethod({ name, args, ...modifiers }: Rule): Method | undefined {
   const method = args?.['method'];
   const isPlain = name === 'custom' && Object.keys(modifiers).length === 0;
   return isPlain && typeof method === 'function' ? (method as Method) : undefined;

@@ -50,7 +50,7 @@ export function parseRegex(text: unknown): RegExp | undefined {
 }
 
 /** The numeric limit of a rule; undefined for a reference to another field, and for a limit of encoded bytes. */
-export function limitOf({ args = {} }: Rule): number | undefined {
+export function getLimit({ args = {} }: Rule): number | undefined {
   const { limit, ...others } = args;
   return typeof limit === 'number' && Object.values(others).every((value) => value === undefined) ? limit : undefined;
 }

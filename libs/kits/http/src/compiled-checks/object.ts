@@ -4,7 +4,7 @@ import {
   type CheckOptions,
   type Compile,
   type Description,
-  limitOf,
+  getLimit,
   parseRegex,
   type Rule,
   type Typed,
@@ -22,7 +22,7 @@ type Fields = Record<string, unknown>;
 export function compileObject(description: Description, options: CheckOptions, compile: Compile): Typed | undefined {
   const { rules = [], keys, patterns, flags = {} } = description;
   const bounds = rules.filter(({ name }) => name !== 'custom');
-  const isBounded = bounds.map(boundOf);
+  const isBounded = bounds.map(buildSizeCheck);
   const custom = compileCustom(rules.filter(({ name }) => name === 'custom'));
   if (!custom || isBounded.some((bound) => bound === undefined)) return undefined;
   // Joi applies the rules in their order, and a function might change the number of fields.
@@ -124,8 +124,8 @@ function onUnknown(flag: unknown, { stripUnknown }: CheckOptions): 'keep' | 'str
 }
 
 /** A rule about the number of fields; undefined for any other. */
-function boundOf(rule: Rule): ((size: number) => boolean) | undefined {
-  const limit = limitOf(rule);
+function buildSizeCheck(rule: Rule): ((size: number) => boolean) | undefined {
+  const limit = getLimit(rule);
   if (limit === undefined || Object.keys(rule).length > 2) return undefined;
   if (rule.name === 'max') return (size) => size <= limit;
   if (rule.name === 'min') return (size) => size >= limit;

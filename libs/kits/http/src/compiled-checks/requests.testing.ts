@@ -51,7 +51,7 @@ const hostile = fc.oneof(
 );
 
 /** Mostly values that fit a schema, and some near it or hostile. */
-function valueOf(schema: Description): fc.Arbitrary<unknown> {
+function arbitraryValue(schema: Description): fc.Arbitrary<unknown> {
   const { allow = [], flags = {} } = schema;
   const allowed = allow.length > 0 ? [{ arbitrary: fc.constantFrom<unknown>(...allow), weight: 4 }] : [];
   const typed = flags['only'] === true ? [] : [{ arbitrary: typedValue(schema), weight: 14 }];
@@ -74,9 +74,9 @@ function typedValue(schema: Description): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.oneof(fc.boolean(), fc.constantFrom('true', 'false'));
     case 'array':
-      return arrayOf(schema);
+      return arbitraryArray(schema);
     case 'object':
-      return objectOf(schema);
+      return arbitraryObject(schema);
     default:
       return fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.nat(600), fc.nat(600).map(String));
   }
@@ -89,8 +89,8 @@ const edges = (rules: readonly Rule[]): number[] =>
     return typeof limit === 'number' && limit < 70_000 ? [Math.max(0, limit - 1), limit, limit + 1] : [];
   });
 
-function arrayOf({ items = [], rules = [] }: Description): fc.Arbitrary<unknown[]> {
-  const item = items[0] ? valueOf(items[0]) : fc.jsonValue();
+function arbitraryArray({ items = [], rules = [] }: Description): fc.Arbitrary<unknown[]> {
+  const item = items[0] ? arbitraryValue(items[0]) : fc.jsonValue();
   const longest = Math.max(4, ...edges(rules).filter((limit) => limit <= 200));
   const long = edges(rules).filter((limit) => limit <= 200 && items[0]?.type === 'string');
   return fc.oneof(
@@ -107,9 +107,9 @@ const names = fc.oneof(
   fc.constantFrom('a', '1', '__proto__', 'constructor', 'a\nb', 'é', '', 'no_such_field'),
 );
 
-function objectOf({ keys = {}, patterns = [], rules = [] }: Description): fc.Arbitrary<unknown> {
+function arbitraryObject({ keys = {}, patterns = [], rules = [] }: Description): fc.Arbitrary<unknown> {
   const fields = Object.entries(keys).map(([name, field]) => {
-    const value = valueOf(field);
+    const value = arbitraryValue(field);
     const isRequired = field.flags?.['presence'] === 'required';
     const member = fc.oneof(
       { arbitrary: value.map((one) => [[name, one]] as const), weight: isRequired ? 30 : 1 },
@@ -118,7 +118,7 @@ function objectOf({ keys = {}, patterns = [], rules = [] }: Description): fc.Arb
     return member;
   });
   const rule = patterns[0]?.['rule'] as Description | undefined;
-  const others = fc.array(fc.tuple(names, rule ? valueOf(rule) : fc.jsonValue()), { maxLength: rule ? 4 : 1 });
+  const others = fc.array(fc.tuple(names, rule ? arbitraryValue(rule) : fc.jsonValue()), { maxLength: rule ? 4 : 1 });
   const extra =
     rule || Object.keys(keys).length === 0 ? others : fc.oneof({ arbitrary: fc.constant([]), weight: 5 }, others);
   const many = edges(rules).filter((limit) => limit <= 200);
@@ -148,14 +148,14 @@ function toObject(members: readonly (readonly [string, unknown])[]): Record<stri
 const bare = Object.create(null) as object;
 
 /** Valid, nearly valid and hostile requests of an endpoint. */
-export function requestsOf({ params, query, body }: Endpoint): fc.Arbitrary<RawRequest> {
+export function arbitraryRequests({ params, query, body }: Endpoint): fc.Arbitrary<RawRequest> {
   const describe = (schema: Joi.Schema) => schema.describe() as Description;
-  const path = objectOf({ keys: describe(Joi.object(params)).keys ?? {} });
+  const path = arbitraryObject({ keys: describe(Joi.object(params)).keys ?? {} });
   return fc.record({
     params: path.map((sent) => Object.assign(Object.create(bare) as object, sent)),
-    query: query ? objectOf(describe(query)) : fc.constantFrom({}, { a: '1' }),
+    query: query ? arbitraryObject(describe(query)) : fc.constantFrom({}, { a: '1' }),
     body: body
-      ? fc.oneof({ arbitrary: objectOf(describe(body)), weight: 20 }, { arbitrary: hostile, weight: 1 })
+      ? fc.oneof({ arbitrary: arbitraryObject(describe(body)), weight: 20 }, { arbitrary: hostile, weight: 1 })
       : fc.constantFrom<unknown>(undefined, {}, { a: 1 }),
   });
 }

@@ -2,7 +2,7 @@ import { compileCustom } from './custom';
 import {
   type CheckOptions,
   type Description,
-  limitOf,
+  getLimit,
   parseRegex,
   type Rule,
   type Typed,
@@ -25,7 +25,7 @@ export function compileString({ rules = [] }: Description, { convert }: CheckOpt
   );
   // Without conversion, `trim` is a test, which also affects how empty values are recognized.
   if (!tests || rules.some(({ name }) => name === 'trim') !== isTrimmed || (isTrimmed && !convert)) return undefined;
-  const allowsEmpty = rules.some((rule) => rule.name === 'min' && limitOf(rule) === 0);
+  const allowsEmpty = rules.some((rule) => rule.name === 'min' && getLimit(rule) === 0);
   return {
     ...(isTrimmed && { convert: (value: unknown) => (typeof value === 'string' ? value.trim() : value) }),
     check: (value) =>
@@ -34,7 +34,7 @@ export function compileString({ rules = [] }: Description, { convert }: CheckOpt
 }
 
 function stringTest(rule: Rule): Test<string> | undefined {
-  const limit = limitOf(rule);
+  const limit = getLimit(rule);
   if (limit !== undefined && rule.name === 'max') return (value) => value.length <= limit;
   if (limit !== undefined && rule.name === 'min') return (value) => value.length >= limit;
   if (limit !== undefined && rule.name === 'length') return (value) => value.length === limit;
@@ -62,7 +62,7 @@ const isSafe = (value: unknown): value is number =>
   typeof value === 'number' && value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER;
 
 function numberTest(rule: Rule): Test<number> | undefined {
-  const limit = limitOf(rule);
+  const limit = getLimit(rule);
   if (limit !== undefined && rule.name === 'max') return (value) => value <= limit;
   if (limit !== undefined && rule.name === 'min') return (value) => value >= limit;
   return rule.name === 'integer' ? Number.isInteger : undefined;

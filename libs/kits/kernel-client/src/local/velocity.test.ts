@@ -1,5 +1,5 @@
 import { startRedis, type TestServer } from '@svc/testing';
-import { keyNameOf } from '@svc/store';
+import { findKeyName } from '@svc/store';
 import { Redis } from 'ioredis';
 import { velocityWindows, type Velocity } from './velocity';
 
@@ -61,7 +61,7 @@ describe('velocity windows in Redis', () => {
 
     const keys = [...(await windows()), remembered];
 
-    expect(keys.map(keyNameOf)).toEqual(['velocity', 'velocity', 'velocityWindows']);
+    expect(keys.map(findKeyName)).toEqual(['velocity', 'velocity', 'velocityWindows']);
     expect(keys.join()).not.toContain('acme');
     for (const key of keys) {
       const ttlMs = await redis.pttl(key);
