@@ -121,7 +121,7 @@ describe('runs of the workflow examples', () => {
     it('after a failed payment each booking is compensated once, newest first', async () => {
       const run = await use.done('saga', { euro: 5_001 });
 
-      expect(run).toMatchObject({ status: 'failed', error: { message: 'step pay: 5001 EUR is more than there is' } });
+      expect(run).toMatchObject({ status: 'failed', error: { message: 'step pay: 5001 EUR exceeds the balance' } });
       expect(run.steps['pay']).toMatchObject({ status: 'failed', attempts: 1 });
       const events = await use.timeline(run.id);
       const undone = ['crew', 'crane', 'ship'].map((step) => `step_compensation_started ${step}`);
