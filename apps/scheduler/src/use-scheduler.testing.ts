@@ -14,7 +14,8 @@ import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
 import { systemClock } from '@svc/runtime';
 import { approveJob, rejectJob } from '@svc/approvals';
-import { cancelJob, submitJob, type SubmitOutcome } from '@svc/jobs';
+import { openPlacement } from '@svc/dispatch';
+import { cancelJob, type NewJobPlacement, submitJob, type SubmitOutcome } from '@svc/jobs';
 import { changeDocument } from '@svc/settings';
 import { openDoor } from '@svc/admission';
 import { openStore, type JobRecord, type Store } from '@svc/store';
@@ -164,14 +165,29 @@ export function useScheduler() {
       return (await use.submitted(body, tenant, key)).jobId;
     },
 
+    /** Submits as a gateway that places permitted jobs itself. */
+    async place(
+      body: Partial<SubmitBody> = {},
+      tenant = 'acme',
+      placement = openPlacement(first().ctx),
+    ): Promise<string> {
+      return (await use.submitted(body, tenant, undefined, placement)).jobId;
+    },
+
     /** Submits through the service that the gateway calls. */
-    submitted(body: Partial<SubmitBody> = {}, tenant = 'acme', key?: string): Promise<SubmitOutcome> {
+    submitted(
+      body: Partial<SubmitBody> = {},
+      tenant = 'acme',
+      key?: string,
+      placement?: NewJobPlacement,
+    ): Promise<SubmitOutcome> {
       const { ctx } = first();
       const { value } = (submitEndpoint.body ?? fail()).validate({ prompt: 'hello', topic: 'job.work', ...body });
       const { approvalTtlMs } = ctx.settings;
       const deps = {
         ...ctx,
         admission: openDoor,
+        placement,
         settings: {
           policyFailMode: 'closed',
           idempotencyTtlSec: 60,

@@ -1,23 +1,12 @@
 import { jobCancelPacket, subjects } from '@svc/contract';
-import { awaitedWorker, chooseWorker, toLane, levels, toRoutingNeeds, timeoutsFor, waitingReason } from '@svc/routing';
 import type { DecisionRecord, JobRecord } from '@svc/store';
-import { routingRules, turnCost } from '@svc/settings';
+import { routingRules } from '@svc/settings';
 import { dataUrlsFor, failJob } from '@svc/jobs';
-import {
-  dispatchIdentity,
-  dispatchPacket,
-  isApprovedInput,
-  safetyFields,
-  toConfigScope,
-  toWorkflowStep,
-} from '@svc/decision';
+import { dispatchIdentity, dispatchPacket, isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
+import { budgetOf, planDispatch } from './plan-dispatch';
 import { preemptFor } from './preempt';
-import { queueEndsMs } from './queue-entry';
 import { rollBack } from './roll-back';
-
-/** Upper bound of the time until a waiting job is checked again. */
-const recheckMs = 10 * 60_000;
 
 /**
  * Dispatches a permitted job to a worker, or places it in a lane. See docs/architecture.md#the-path-of-a-job.
@@ -29,42 +18,15 @@ export async function placeJob(
   job: JobRecord,
   decision: DecisionRecord | undefined,
 ): Promise<void> {
-  const { store, clock, random, registry, fleet } = deps;
-  const needs = toRoutingNeeds(job.topic, job.request.requires, job.request.labels);
-  const { affinity } = job.request.labels;
-  // A failed publish may still have reached the worker. The same worker gets the same dispatch again, and the bus or the
-  // worker drops the duplicate; any other worker would execute it a second time.
-  const undelivered = job.state === 'SCHEDULED' ? job.worker_id : undefined;
-  const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
-  const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
+  const { store, registry } = deps;
   const rules = await routingRules(deps);
   const config = await deps.config.at(toConfigScope(job, 'team'));
-  // Nothing is awaited between the liveness check and the write that dispatches. The holder of an undelivered dispatch is
-  // exempt: it may have received the job, and until it is declared lost any other worker would run it a second time.
-  const nowMs = clock.nowMs();
-  const workers = registry.routable(nowMs, undelivered);
-  const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
-  const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);
-  const worker = choice.kind === 'worker' ? choice.worker : undefined;
-  const isRepeat = worker !== undefined && worker.id === undelivered && job.dispatch_id !== undefined;
-  const dispatchId = (isRepeat && job.dispatch_id) || random.uuid();
   const constraints = decision?.constraints ?? job.safety?.constraints;
-  const runMs = runningTime(deps, job, constraints);
+  const { plan, needs, worker, isRepeat } = planDispatch(deps, job, { rules, config, constraints });
+  const { dispatchId, runMs } = plan;
   const outcome = await store.jobs.admit(job.id, {
-    lane: {
-      ...toLane({ ...needs, ...(awaited && { preferredWorkerId: awaited }) }),
-      level: levels[job.request.priority],
-    },
-    ...(worker && { worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel } }),
-    dispatchId,
+    ...plan,
     isRepeat,
-    reason: choice.kind === 'none' ? waitingReason(choice) : 'pool_overloaded',
-    runMs,
-    deadlineMs: job.deadline_ms,
-    tenantCap: budget(constraints, 'max_concurrent_jobs') ?? 0,
-    turnCost: turnCost(config),
-    licenseCap: licenseCap(deps),
-    waitMs: waitingTime(deps, job, nowMs),
     set: {
       ...(decision && safetyFields(decision)),
       run_ms: runMs,
@@ -148,11 +110,6 @@ export async function refuseDispatch(
   deps.registry.moved(job.worker_id, -1);
 }
 
-const budget = (constraints: Record<string, unknown> | undefined, name: string): number | undefined => {
-  const value = (constraints?.['budgets'] as Record<string, unknown> | undefined)?.[name];
-  return typeof value === 'number' && value > 0 ? value : undefined;
-};
-
 /** The most retries policy allows, when it says. */
 export const retryCap = (job: JobRecord): number | undefined => {
   const value = (job.safety?.constraints?.['budgets'] as Record<string, unknown> | undefined)?.['max_retries'];
@@ -161,33 +118,10 @@ export const retryCap = (job: JobRecord): number | undefined => {
 
 /** How long policy lets a job run, when it says; ms. */
 export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =>
-  budget(job.safety?.constraints, 'max_runtime_ms');
-
-/** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
-function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
-  const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
-  const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : runningMs;
-  return Math.min(budget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
-}
+  budgetOf(job.safety?.constraints, 'max_runtime_ms');
 
 /** Remaining running time, by the current record. */
 export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs: number): number {
   const left = job.deadline_ms > 0 ? job.deadline_ms - nowMs : Infinity;
   return Math.max(1, Math.min(job.run_ms ?? 900_000, left));
-}
-
-function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
-  const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
-  const ends = [
-    recheckMs,
-    ...(job.deadline_ms > 0 ? [job.deadline_ms - nowMs] : []),
-    ...(maxPendingMs === undefined ? [] : [job.created_at / 1_000 + maxPendingMs - nowMs]),
-    ...(queueEndsMs(job) === undefined ? [] : [(queueEndsMs(job) ?? 0) - nowMs]),
-  ];
-  return Math.max(1, Math.ceil(Math.min(...ends)));
-}
-
-/** -1 and 0 mean no limit. */
-export function licenseCap(deps: Pick<SchedulingDeps, 'license'>): number {
-  return Math.max(0, deps.license().maxConcurrentJobs);
 }

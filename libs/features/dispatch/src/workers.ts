@@ -2,32 +2,18 @@ import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProg
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
 import { dispatchIdentity } from '@svc/decision';
-import { keepEcho, lacksRequiredDispatch, learnEcho } from './require-dispatch';
+import { registerHeartbeat } from './register-heartbeat';
+import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
 import { releaseJob, releaseLostJobs } from './release-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
-import { whyRefused } from './worker-registry';
 
 /**
  * Handles a worker's heartbeat. New workers beyond the license's limit are refused; known ones are refreshed.
  * See docs/reference/worker-protocol.md#heartbeat.
  */
 export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {
-  const { registry, store, clock, license } = deps;
-  const nowMs = clock.nowMs();
-  const refusal = whyRefused(senderId, beat);
-  if (refusal) {
-    deps.events.workerRefused(beat.worker_id, refusal);
-    return;
-  }
-  // What is known already is never turned away: it may hold jobs.
-  const most = registry.has(beat.worker_id) ? 0 : license().maxWorkers;
-  if (!(await store.workers.joinLive(beat.worker_id, nowMs, most))) {
-    deps.events.workerRefused(beat.worker_id, `the license allows ${most} workers`);
-    return;
-  }
-  const heard = registry.heartbeat(beat, nowMs);
-  // Before the worker can be given a job whose result could be forged.
-  await keepEcho(deps, beat);
+  const heard = await registerHeartbeat(deps, senderId, beat);
+  if (!heard) return;
   if (heard.kind === 'new') deps.wakeNew(beat.worker_id);
   else if (heard.freed) deps.wake(beat.worker_id);
   await cancelEnded(deps, beat);
