@@ -35,7 +35,7 @@ export const queues = defineQueues({
   jobs: {
     name: 'jobs',
     title: 'Pending jobs',
-    purpose: 'Accepted jobs, in priority order, until policy has decided and they are dispatched or moved to another queue. Delayed: throttled jobs and retries.',
+    purpose: 'Accepted jobs that the gateway did not place itself, in priority order, until policy has decided and they are dispatched or moved to another queue. Delayed: throttled jobs and retries.',
     producers: ['api', 'scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,
@@ -48,7 +48,7 @@ export const queues = defineQueues({
     name: 'jobs-waiting',
     title: 'Waiting for a worker',
     purpose: 'Allowed jobs without free worker capacity. Delayed until the deadline or the next recheck; dispatched earlier when a worker has capacity.',
-    producers: ['scheduler'],
+    producers: ['api', 'scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,
     ...parked,

@@ -108,6 +108,12 @@ const gateway = variables({
     default: '63072000',
     doc: 'Seconds for which browsers use HTTPS only (HSTS max-age).',
   },
+  dispatchAtSubmission: {
+    name: 'GATEWAY_DISPATCH_AT_SUBMISSION',
+    type: 'bool',
+    default: 'true',
+    doc: 'Places permitted jobs with the write that accepts them; false sends all of them to the scheduler first.',
+  },
   maxJobPayloadBytes: {
     name: 'GATEWAY_MAX_JOB_PAYLOAD_BYTES',
     type: 'int',
