@@ -1,21 +1,28 @@
-import { openPlacement, recheckWaiting } from '@svc/dispatch';
+import { recheckWaiting } from '@svc/dispatch';
 import type { NewJobPlacement } from '@svc/jobs';
 import { keys } from '@svc/store';
 import { ruled, useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
 
+/** Submits to a gateway that adds jobs to their lanes only. */
+async function lanes() {
+  const { placement } = await use.gateway({ mayDispatch: false });
+  return (...args: [body?: Parameters<typeof use.place>[1], tenant?: string]) => use.place(placement, ...args);
+}
+
 /** Entries in the queue of undecided jobs. */
 const undecided = () => use.redis.zcard(keys.queue('jobs', 'prioritized'));
 const decisions = async (id: string) => (await use.store.jobs.decisions(id, 9)).map(({ source }) => source);
 
-describe('a permitted job, placed at submission', () => {
+describe('a permitted job, added to its lane at submission', () => {
   it('runs by the decision of its submission, without another one', async () => {
     const { events } = await use.start();
+    const place = await lanes();
     await use.worker({ id: 'w1' });
     use.broken.add('check');
 
-    const id = await use.place();
+    const id = await place();
 
     await use.until(id, 'SUCCEEDED', { decided: 'submission', attempts: 1 });
     expect(await decisions(id)).toEqual(['gateway']);
@@ -24,37 +31,42 @@ describe('a permitted job, placed at submission', () => {
 
   it('is dispatched promptly from a lane that was idle, without the sweep', async () => {
     await use.start({ withoutLoops: true });
+    const place = await lanes();
     const worker = await use.rawWorker({ id: 'w1', max: 1 });
-    const first = await use.place();
+    const first = await place();
     await worker.answer(await worker.dispatched(first));
     await use.until(first, 'SUCCEEDED');
 
-    const second = await use.place({ topic: 'job.other' });
+    const second = await place({ topic: 'job.other' });
 
     await worker.answer(await worker.dispatched(second));
     await use.until(second, 'SUCCEEDED');
   });
 
   it('is decided again when policy changes between its decision and the accepting call', async () => {
-    const { ctx } = await use.start({ policy: ruled('allow') });
-    const real = openPlacement(ctx);
+    await use.start({ policy: ruled('allow') });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const gateway = await use.gateway();
+    await gateway.knows('w1');
     const slow: NewJobPlacement = {
       async propose(job) {
-        const proposal = await real.propose(job);
+        const proposal = await gateway.placement.propose(job);
         await use.policy(ruled('deny'));
         return proposal;
       },
     };
 
-    const id = await use.place({}, 'acme', slow);
+    const id = await use.place(slow);
 
     await use.until(id, 'DENIED');
     expect(await decisions(id)).toEqual(['scheduler', 'gateway']);
+    expect(worker.received).toEqual([]);
   });
 
   it('is decided again when policy changes while it waits', async () => {
     await use.start({ policy: ruled('allow') });
-    const id = await use.place();
+    const place = await lanes();
+    const id = await place();
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
 
     await use.policy(ruled('deny'));
@@ -66,18 +78,20 @@ describe('a permitted job, placed at submission', () => {
   it('counts once in a velocity window', async () => {
     const limit = 'velocity: {max_requests: 2, window_seconds: 60, key: tenant}\nthrottle_duration: 5s';
     await use.start({ policy: `${ruled('throttle', limit)}  - {id: ok, decision: allow}\n` });
+    const place = await lanes();
     await use.worker({ id: 'w1' });
 
-    const ids = [await use.place(), await use.place()];
+    const ids = [await place(), await place()];
 
     for (const id of ids) await use.until(id, 'SUCCEEDED');
-    await expect(use.place()).rejects.toThrow('throttled by policy');
+    await expect(place()).rejects.toThrow('throttled by policy');
   });
 
   it('is compared with shadow policies once, also when it is checked again', async () => {
     const { ctx, later } = await use.start();
+    const place = await lanes();
     const compared = jest.spyOn(ctx.shadows, 'decided');
-    const id = await use.place();
+    const id = await place();
 
     await recheckWaiting(later(11 * 60_000), id);
     await use.until(id, 'PENDING', { parked: 'jobWaiting', safety: expect.objectContaining({ source: 'scheduler' }) });
@@ -87,9 +101,10 @@ describe('a permitted job, placed at submission', () => {
 
   it('keeps the constraints of its decision', async () => {
     await use.start({ policy: ruled('allow_with_constraints', 'constraints: {budgets: {max_concurrent_jobs: 1}}') });
+    const place = await lanes();
     const worker = await use.rawWorker({ id: 'w1', max: 5 });
 
-    const [first, second] = [await use.place(), await use.place()];
+    const [first, second] = [await place(), await place()];
 
     const request = await worker.dispatched(first);
     await use.until(second, 'PENDING', { waiting_reason: 'tenant_limit' });
@@ -104,8 +119,9 @@ describe('a job that needs more than one call', () => {
     ['has a budget', {}, { budget: { daily_limit_usd: 5 } }],
   ])('that %s goes to the queue of undecided jobs', async (_, body, config) => {
     await use.start({ config, idle: true });
+    const place = await lanes();
 
-    const id = await use.place(body);
+    const id = await place(body);
 
     expect(await use.job(id)).toMatchObject({ state: 'PENDING', parked: '', lane: '' });
     expect(await undecided()).toBe(1);
@@ -113,9 +129,10 @@ describe('a job that needs more than one call', () => {
 
   it('that is held for approval is not placed', async () => {
     await use.start({ policy: ruled('require_approval') });
+    const place = await lanes();
     await use.worker({ id: 'w1' });
 
-    const id = await use.place();
+    const id = await place();
 
     await use.until(id, 'APPROVAL_REQUIRED');
     await use.approve(id);

@@ -14,7 +14,7 @@ import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
 import { systemClock } from '@svc/runtime';
 import { approveJob, rejectJob } from '@svc/approvals';
-import { openPlacement } from '@svc/dispatch';
+import type { PlacementDeps } from '@svc/dispatch';
 import { cancelJob, type NewJobPlacement, submitJob, type SubmitOutcome } from '@svc/jobs';
 import { changeDocument } from '@svc/settings';
 import { openDoor } from '@svc/admission';
@@ -26,6 +26,7 @@ import { connect } from 'nats';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startGateway, type TestGateway } from './gateway.testing';
 import { startRawWorker, type Answer, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
 import { policyChanged, startScheduler, type Broken, type Scheduler, type SchedulerPlan } from './scheduler.testing';
 
@@ -165,12 +166,15 @@ export function useScheduler() {
       return (await use.submitted(body, tenant, key)).jobId;
     },
 
-    /** Submits as a gateway that places permitted jobs itself. */
-    async place(
-      body: Partial<SubmitBody> = {},
-      tenant = 'acme',
-      placement = openPlacement(first().ctx),
-    ): Promise<string> {
+    /** A gateway that places permitted jobs itself. */
+    async gateway(over: Partial<PlacementDeps> = {}): Promise<TestGateway> {
+      const gateway = await startGateway(first(), servers.redisUrl, over);
+      stops.push(() => gateway.stop());
+      return gateway;
+    },
+
+    /** Submits to such a gateway. */
+    async place(placement: NewJobPlacement, body: Partial<SubmitBody> = {}, tenant = 'acme'): Promise<string> {
       return (await use.submitted(body, tenant, undefined, placement)).jobId;
     },
 

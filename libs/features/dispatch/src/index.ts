@@ -4,7 +4,7 @@ export { HandOut } from './hand-out';
 export { handleResult } from './handle-result';
 export { InFlightRecords } from './in-flight-records';
 export { ingestJob } from './ingest';
-export { openPlacement, type PlacementDeps, type PlacementEvents } from './place-new-job';
+export { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 export { runningFor, runtimeCap } from './place-job';
 export { queueEndsMs } from './queue-entry';
 export { registerHeartbeat } from './register-heartbeat';

@@ -1,12 +1,11 @@
-import { jobCancelPacket, subjects } from '@svc/contract';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { routingRules } from '@svc/settings';
-import { dataUrlsFor, failJob } from '@svc/jobs';
-import { dispatchIdentity, dispatchPacket, isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
+import { failJob } from '@svc/jobs';
+import { isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
 import { budgetOf, planDispatch } from './plan-dispatch';
 import { preemptFor } from './preempt';
-import { rollBack } from './roll-back';
+import { type DispatchedJob, sendDispatch } from './send-dispatch';
 
 /**
  * Dispatches a permitted job to a worker, or places it in a lane. See docs/architecture.md#the-path-of-a-job.
@@ -51,46 +50,10 @@ export async function placeJob(
   });
 }
 
-/**
- * Publishes a dispatch and notes that the worker has it. If we die in between, the record says DISPATCHED and the replayer
- * publishes again under the same message id, so the worker gets it once.
- */
-export async function publishDispatch(
-  deps: SchedulingDeps,
-  job: JobRecord & { worker_id: string; dispatch_id: string },
-): Promise<void> {
+/** Publishes a dispatch, unless the input of an approved job has changed. See `sendDispatch`. */
+export async function publishDispatch(deps: SchedulingDeps, job: DispatchedJob): Promise<void> {
   if (job.approval && !(await isApprovedInput(deps.store, job))) return refuseDispatch(deps, job, inputChanged);
-  const nowUs = deps.clock.nowUs();
-  const config = await deps.config.textAt(toConfigScope(job));
-  const urls = dataUrlsFor(deps.dataUrls, job, deps.clock.nowMs());
-  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
-  // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
-  deps.inFlight.remember({ ...job, state: 'RUNNING', started_at: nowUs });
-  let stored: { seq: number } | void;
-  try {
-    stored = await deps.bus.publishDurable(subject, packet);
-  } catch (error) {
-    deps.inFlight.forget(job.id);
-    await rollBack(deps, job, error);
-    return;
-  }
-  // A quick worker may have answered already: then this is refused, and rightly.
-  const outcome = await deps.store.jobs.move('*', job.id, 'start', {
-    dispatchId: job.dispatch_id,
-    set: { started_at: nowUs, dispatch_seq: stored?.seq ?? 0 },
-  });
-  // It was ended or preempted between our write and our publish, and the word of that reached the worker before the job.
-  if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {
-    const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
-    const cancel = {
-      job_id: job.id,
-      reason: 'taken back before it arrived',
-      requested_by: deps.senderId,
-      dispatch: dispatchIdentity(job),
-    };
-    await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
-  }
-  deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
+  return sendDispatch(deps, job);
 }
 
 const inputChanged = {
@@ -101,7 +64,7 @@ const inputChanged = {
 /** Ends a job that was claimed for a worker and must not be sent to it. No worker had it, so this attempt costs nothing. */
 export async function refuseDispatch(
   deps: SchedulingDeps,
-  job: JobRecord & { worker_id: string; dispatch_id: string },
+  job: DispatchedJob,
   refusal: { code: string; message: string },
 ): Promise<void> {
   const ending = { event: 'fail', ...refusal, result: 'FAILED' } as const;
