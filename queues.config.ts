@@ -66,7 +66,7 @@ export const queues = defineQueues({
     name: 'jobs-in-flight',
     title: 'In flight',
     purpose: 'Jobs that a worker holds. Delayed until they time out.',
-    producers: ['scheduler'],
+    producers: ['api', 'scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,
     ...parked,

@@ -13,13 +13,14 @@ import {
   type OpenMetrics,
 } from '@svc/runtime';
 import { auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
-import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
+import type { WorkerRegistry } from '@svc/dispatch';
 import { DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
+import { openPlacement } from './open-placement';
 import { placementEvents } from './placement-events';
 import { policyDocumentDeps } from './policy-document-deps';
 import { statusDeps, type StatusParts } from './status-deps';
@@ -59,14 +60,17 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     metrics,
     onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
   });
+  const dataTokens = dataTokensFrom(env);
   const placementDeps = {
     ...base,
     fleet,
     registry,
     config,
+    bus: jobBus(bus),
+    senderId,
     license: licenseLimits(license),
     settings: { readinessRequired: env.workerReadinessRequired },
-    events: placementEvents(metrics, () => fleet.pools()),
+    events: placementEvents(metrics, log, () => fleet.pools()),
   };
   const artifacts = {
     ...base,
@@ -89,7 +93,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       topics,
       license: licenseLimits(license),
-      placement: env.dispatchAtSubmission ? openPlacement(placementDeps) : undefined,
+      placement: openPlacement(boot, { endings, tokens: dataTokens }, placementDeps),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
@@ -136,7 +140,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     artifacts,
     dataUrls: {
       artifacts,
-      tokens: dataTokensFrom(env),
+      tokens: dataTokens,
       maxBytes: Math.max(env.artifactMaxBytes, env.maxJobPayloadBytes),
     },
     policyEvaluate: {

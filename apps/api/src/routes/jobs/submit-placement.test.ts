@@ -12,6 +12,15 @@ async function allow(api: Api): Promise<void> {
   await eventually(async () => expect(await api.store.redis.get(keys.policyInEffect())).toBe(snapshot));
 }
 
+/** A worker with one slot. */
+async function heartbeat({ bus, registry }: Api, workerId: string, active: number): Promise<void> {
+  for (const id of registry.routable(Date.now()).map((worker) => worker.id)) registry.full(id);
+  const head = { trace_id: '', sender_id: workerId, nowUs: Date.now() * 1_000 };
+  const beat = { worker_id: workerId, pool: 'demo', max_parallel_jobs: 1, active_jobs: active };
+  bus.publish(subjects.heartbeat.name, heartbeatPacket(head, beat));
+  await eventually(() => registry.has(workerId));
+}
+
 const submit = async (api: Api) => {
   const { status, body } = await api.as('admin').post('/api/v1/jobs', { prompt: 'hi', topic: 'job.default' });
   expect(status).toBe(200);
@@ -31,12 +40,18 @@ describe('POST /api/v1/jobs, of a permitted job', () => {
     expect(await api.metrics()).toContain('svc_scheduler_routing_failures_total{reason="no_workers"');
   });
 
-  it('knows the workers from their heartbeats', async () => {
-    const head = { trace_id: '', sender_id: 'w1', nowUs: Date.now() * 1_000 };
-    const beat = heartbeatPacket(head, { worker_id: 'w1', pool: 'demo', max_parallel_jobs: 1, active_jobs: 1 });
-    const { registry } = api;
-    api.bus.publish(subjects.heartbeat.name, beat);
-    await eventually(() => registry.has('w1'));
+  it('dispatches it to a worker with room, known from its heartbeats', async () => {
+    await heartbeat(api, 'w1', 0);
+
+    const job = await submit(api);
+
+    expect(job).toMatchObject({ worker_id: 'w1', attempts: 1, decided: 'submission', parked: 'jobRunning' });
+    await eventually(async () => expect((await api.store.jobs.load(job?.id ?? ''))?.state).toBe('RUNNING'));
+    expect(await api.metrics()).toContain('svc_scheduler_jobs_dispatched_total{topic="job.default"');
+  });
+
+  it('adds it to its lane when the worker is full', async () => {
+    await heartbeat(api, 'w2', 1);
 
     expect(await submit(api)).toMatchObject({ parked: 'jobWaiting', waiting_reason: 'pool_overloaded' });
   });

@@ -1,6 +1,6 @@
 import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
-import { dataUrlKeyRules, dataUrlKeyVariables } from './data-urls';
+import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
@@ -237,7 +237,7 @@ export const apiEnv = envSpec({
     ...policySigningVariables,
     ...schemaVariables,
     ...admissionVariables,
-    ...dataUrlKeyVariables,
+    ...dataUrlVariables,
   },
   rules: [
     commonRules,
@@ -246,7 +246,7 @@ export const apiEnv = envSpec({
     gatewayAuthRules,
     kernelClientRules,
     policySigningRules,
-    dataUrlKeyRules,
+    dataUrlRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],
