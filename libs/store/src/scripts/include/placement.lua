@@ -24,9 +24,10 @@ end
 -- may serve. `p.other_lanes` are lanes that it does not serve.
 local function has_predecessor(p, tenant)
   local jobs = bull.jobs.prefix
-  if redis.call('EXISTS', jobs .. 'prioritized', jobs .. 'wait', jobs .. 'active') > 0 then return true end
+  local undecided = { jobs .. 'prioritized', jobs .. 'wait', jobs .. 'active' }
+  if redis.call('EXISTS', key.lanes(), unpack(undecided)) == 0 then return false end
+  if redis.call('EXISTS', unpack(undecided)) > 0 then return true end
   local lanes = redis.call('HKEYS', key.lanes())
-  if #lanes == 0 then return false end
   if #lanes > MAX_LANES_SEARCHED then return true end
   local others = {}
   for _, lane in ipairs(p.other_lanes) do others[lane] = true end
