@@ -1,4 +1,9 @@
-import type { WorkerSlot } from './job.repository';
+export interface WorkerSlot {
+  id: string;
+  pool: string;
+  /** 0 = not announced; slots are not limited. */
+  max: number;
+}
 
 /** Where a permitted job goes: to the proposed worker, or to its lane. */
 export interface DispatchPlan {

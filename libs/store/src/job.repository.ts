@@ -1,7 +1,14 @@
 import type { TenantScope } from '@svc/contract';
 import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import { parsePlaced, placementDocument, type DispatchPlan, type Placed, type Placement } from './job.placement';
+import {
+  parsePlaced,
+  placementDocument,
+  type DispatchPlan,
+  type Placed,
+  type Placement,
+  type WorkerSlot,
+} from './job.placement';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
 import { Fenced, type Fence } from './lease';
@@ -114,13 +121,6 @@ export type AcceptOutcome =
   | { kind: 'exists' }
   /** Another tenant owns its memory. */
   | { kind: 'memory_taken' };
-
-export interface WorkerSlot {
-  id: string;
-  pool: string;
-  /** 0 = not announced; slots are not limited. */
-  max: number;
-}
 
 export interface Admission extends DispatchPlan {
   /** Repeats a dispatch whose publish failed; not counted as another attempt. */
