@@ -109,6 +109,12 @@ describe('I3 no dispatch without a decision', () => {
     expect(faults(withJob({ decisions }))).toEqual([missing]);
   });
 
+  it('accepts the decision of the gateway for a job that was placed at submission', () => {
+    const decisions: DecisionRecord[] = [{ ...allowed, source: 'gateway' }];
+
+    expect(faults(withJob({ record: { ...record, decided: 'submission' }, decisions }))).toEqual([]);
+  });
+
   it('accepts an approval of this request, and no other', () => {
     const approval = { status: 'approved', revision: 2, job_hash: 'h', policy_snapshot: 's', resolved_at: 15 } as const;
     const approved = (over: object) => withJob({ record: { ...record, approval: { ...approval, ...over } }, decisions: [] });

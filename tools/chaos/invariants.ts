@@ -65,8 +65,8 @@ function hasDecision({ record, decisions }: JobHistory, { jobHash, sentUs }: Dis
   const isFor = (hash: string | undefined, snapshot: string | undefined) => hash === jobHash && Boolean(snapshot);
   const allowed = (decision: DecisionRecord) =>
     allow.has(decision.decision) &&
-    // The gateway's decision accepts a job; only the scheduler's permits a dispatch.
-    decision.source === 'scheduler' &&
+    // A decision of the gateway permits a dispatch only if the accepting call placed the job by it.
+    (decision.source === 'scheduler' || record?.decided === 'submission') &&
     isFor(decision.job_hash, decision.policy_snapshot) &&
     decision.checked_at <= sentUs;
   if (decisions.some(allowed)) return true;

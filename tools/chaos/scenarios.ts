@@ -21,7 +21,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'dispatch',
-    services: ['scheduler'],
+    services: ['api', 'scheduler'],
     async play(stage) {
       stage.begin();
       const jobId = await submit(stage, 'job.chaos.slow');

@@ -7,6 +7,7 @@ import {
   apiEnv,
   approvalMetrics,
   commonMetrics,
+  dispatchMetrics,
   gatewayMetrics,
   Health,
   kernelMetrics,
@@ -17,6 +18,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
+import type { WorkerRegistry } from '@svc/dispatch';
 import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
 import type { Store } from '@svc/store';
 import { eventually, useServers, type Servers } from '@svc/testing';
@@ -26,6 +28,7 @@ import { join } from 'node:path';
 import { buildContext } from './build-context';
 import { caller, type Calls } from './caller.testing';
 import type { ApiContext } from './context';
+import { followWorkers, openRegistry } from './follow-workers';
 import { givenJobs, type GivenJobs } from './given-jobs.testing';
 import { identities, signLicense, type Who } from './identities.testing';
 import { bundleKeys } from './bundle-keys.testing';
@@ -53,6 +56,9 @@ export interface Api {
   readonly store: Store;
   readonly ctx: ApiContext;
   readonly kernel: Kernel;
+  readonly bus: Platform['bus'];
+  /** The gateway's view of live workers. */
+  readonly registry: WorkerRegistry;
   readonly servers: Servers;
   readonly options: MountOptions;
   /** Path of a shipped configuration file. */
@@ -85,6 +91,7 @@ export const roles: Readonly<Record<string, Role>> = {
 interface Running {
   metrics(): Promise<string>;
   platform: Platform;
+  registry: WorkerRegistry;
   kernel: Kernel;
   ctx: ApiContext;
   fleet: ConfiguredFleet;
@@ -150,6 +157,12 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     },
     get kernel() {
       return running().kernel;
+    },
+    get bus() {
+      return running().platform.bus;
+    },
+    get registry() {
+      return running().registry;
     },
     get options() {
       return running().options;
@@ -221,12 +234,14 @@ async function start(
   const build = { version: '0.0.0', commit: 'c', date: '', protocol: 1 };
   const boot = { env, log: silentLogger, health, clock, build, stopping: new AbortController().signal, onStop };
   const opened = openMetrics(
-    { ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { ...gatewayMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
     { pod: 'p' },
   );
   const { metrics } = opened;
   const probes = { addr: env.metricsAddr, open: false };
   const platform = await openPlatform(boot, { service: 'gateway', queues, probes, metrics: opened });
+  const registry = openRegistry(env);
+  await followWorkers(boot, platform, registry);
   const onProblem = (problem: unknown) => void defects.push(problem);
   const fleetHooks = { onProblem, onChange: () => undefined };
   const files = await openFleetFiles(
@@ -238,6 +253,7 @@ async function start(
   const built = buildContext(boot, {
     platform,
     fleet,
+    registry,
     kernel,
     policyFindings,
     metrics,
@@ -266,5 +282,5 @@ async function start(
   platform.bus.tap('sys.>', ({ subject, bytes }) => void recorded.push({ subject, bytes }));
   await platform.bus.flush();
   health.started();
-  return { metrics: () => opened.text(), platform, kernel, ctx, fleet, listening, dir, options };
+  return { metrics: () => opened.text(), platform, registry, kernel, ctx, fleet, listening, dir, options };
 }

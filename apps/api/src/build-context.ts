@@ -7,17 +7,21 @@ import {
   type ApiEnv,
   type approvalMetrics,
   type Boot,
+  type dispatchMetrics,
   type gatewayMetrics,
   type kernelMetrics,
   type OpenMetrics,
 } from '@svc/runtime';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
+import type { WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
+import { openPlacement } from './open-placement';
+import { placementEvents } from './placement-events';
 import { policyDocumentDeps } from './policy-document-deps';
 import { statusDeps, type StatusParts } from './status-deps';
 
@@ -26,14 +30,17 @@ export interface ContextParts {
   endings: JobEndings;
   platform: Platform;
   fleet: StoredFleet;
+  registry: WorkerRegistry;
   kernel: Kernel;
-  metrics: OpenMetrics<typeof gatewayMetrics & typeof approvalMetrics & typeof kernelMetrics>['metrics'];
+  metrics: OpenMetrics<
+    typeof gatewayMetrics & typeof dispatchMetrics & typeof approvalMetrics & typeof kernelMetrics
+  >['metrics'];
 }
 
 /** Builds the dependencies of all handlers. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
-  const { platform, fleet, kernel, policyFindings, metrics, endings } = parts;
+  const { platform, fleet, registry, kernel, policyFindings, metrics, endings } = parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const deadLetterTtlSec = env.dlqEntryTtlDays * 86_400;
@@ -53,6 +60,18 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     metrics,
     onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
   });
+  const dataTokens = dataTokensFrom(env);
+  const placementDeps = {
+    ...base,
+    fleet,
+    registry,
+    config,
+    bus: jobBus(bus),
+    senderId,
+    license: licenseLimits(license),
+    settings: { readinessRequired: env.workerReadinessRequired },
+    events: placementEvents(metrics, log, () => fleet.pools()),
+  };
   const artifacts = {
     ...base,
     admission,
@@ -74,6 +93,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       topics,
       license: licenseLimits(license),
+      placement: openPlacement(boot, { endings, tokens: dataTokens }, placementDeps),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
@@ -120,7 +140,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     artifacts,
     dataUrls: {
       artifacts,
-      tokens: dataTokensFrom(env),
+      tokens: dataTokens,
       maxBytes: Math.max(env.artifactMaxBytes, env.maxJobPayloadBytes),
     },
     policyEvaluate: {

@@ -6,6 +6,7 @@ import {
   approvalMetrics,
   certificateGauges,
   commonMetrics,
+  dispatchMetrics,
   gatewayMetrics,
   kernelMetrics,
   openMetrics,
@@ -18,6 +19,7 @@ import { openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { mountAdmin } from './admin/mount-admin';
 import { apiInfo } from './api-info';
 import { buildContext } from './build-context';
+import { followWorkers, openRegistry } from './follow-workers';
 import { startGrpcServer } from './grpc/server';
 import { mountOptions } from './mount-options';
 import { openEndings } from './open-endings';
@@ -34,18 +36,22 @@ void runService({
 async function start(boot: Boot<ApiEnv>): Promise<void> {
   const { env, log, clock, build, onStop } = boot;
   const opened = openMetrics(
-    { ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { ...gatewayMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
     { pod: env.instanceId },
   );
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
   certificateGauges(opened, apiEnv, env, clock);
+  const registry = openRegistry(env);
   const platform = await openPlatform(boot, {
     service: 'gateway',
     queues,
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
+    onDisconnected: () => registry.busDisconnected(),
+    onReconnected: () => registry.busConnected(clock.nowMs()),
   });
+  await followWorkers(boot, platform, registry);
   const { fleet } = await openFleet(boot, platform.store);
   onStop(
     'files',
@@ -58,6 +64,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   const ctx = buildContext(boot, {
     platform,
     fleet,
+    registry,
     kernel,
     policyFindings,
     metrics,

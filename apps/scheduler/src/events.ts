@@ -1,22 +1,14 @@
-import type { approvalMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
-import { topicLabel } from '@svc/runtime';
-import { reasonLabel, type SchedulingEvents } from '@svc/dispatch';
+import type { approvalMetrics, dispatchMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
+import { poolTopicLabel, reasonLabel, type SchedulingEvents } from '@svc/dispatch';
 import type { PoolTable } from '@svc/routing';
 
-type SchedulerMetrics = OpenMetrics<typeof schedulerMetrics & typeof approvalMetrics>['metrics'];
+type SchedulerMetrics = OpenMetrics<
+  typeof schedulerMetrics & typeof dispatchMetrics & typeof approvalMetrics
+>['metrics'];
 
 /** Records scheduling events as metrics and log lines. Topics without a pool are labelled `other`. */
 export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: () => PoolTable): SchedulingEvents {
-  const label = topicLabel();
-  let known: PoolTable | undefined;
-  const toTopicLabel = (name: string) => {
-    const table = pools();
-    if (table !== known) {
-      known = table;
-      label.know(Object.keys(table.topics));
-    }
-    return { topic: label.of(name) };
-  };
+  const toTopicLabel = poolTopicLabel(pools);
   return {
     received: (topic) => metrics.jobsReceived.inc(toTopicLabel(topic)),
     denied: (topic) => metrics.safetyDenied.inc(toTopicLabel(topic)),

@@ -5,6 +5,7 @@ import {
   approvalMetrics,
   certificateGauges,
   commonMetrics,
+  dispatchMetrics,
   kernelMetrics,
   openMetrics,
   runService,
@@ -23,6 +24,7 @@ import { startConsumers } from './consumers';
 import { schedulingEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
 import { schedulerLoops } from './loops';
+import { openLaneArrivals } from './open-lane-arrivals';
 import { processors } from './processors';
 
 void runService({
@@ -35,7 +37,7 @@ void runService({
 async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   const { env, log, health, clock, build, onStop } = boot;
   const opened = openMetrics(
-    { ...schedulerMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { ...schedulerMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
     { pod: env.instanceId },
   );
   const { metrics } = opened;
@@ -74,6 +76,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
       onStays: () => log.error('bundles in system/default or system/policy are not a map; they were not moved'),
     },
   );
+  await openLaneArrivals(boot, (arrival) => ctx.laneDispatcher.dispatchFromLane(arrival));
   readGauges(opened, ctx);
   fleet.follow(ctx.config, (error) => log.warn('reloading pools and timeouts failed', { error }));
   bus.subscribe(subjects.configChanged, () => ctx.config.changed());

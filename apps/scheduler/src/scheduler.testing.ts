@@ -7,6 +7,7 @@ import { defaultTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing
 import {
   approvalMetrics,
   commonMetrics,
+  dispatchMetrics,
   Health,
   kernelMetrics,
   openMetrics,
@@ -28,6 +29,7 @@ import { startConsumers } from './consumers';
 import type { SchedulerContext } from './context';
 import { schedulingEvents } from './events';
 import { schedulerLoops } from './loops';
+import { openLaneArrivals } from './open-lane-arrivals';
 import { queueHooks, readGauges } from './gauges';
 import { processors } from './processors';
 
@@ -113,7 +115,7 @@ async function startParts(
     onStop,
   };
   const opened = openMetrics(
-    { ...schedulerMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { ...schedulerMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
     { pod: env.instanceId },
   );
   const registry = new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
@@ -187,6 +189,7 @@ async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects, met
   });
   const quick = loops.map((loop) => ({ ...loop, everyMs: Math.min(loop.everyMs, loopMs) }));
   if (!plan.withoutLoops) onStop('loops', startLoops(quick, failed));
+  await openLaneArrivals(boot, (arrival) => ctx.laneDispatcher.dispatchFromLane(arrival));
   const workers = startWorkers('scheduler', queues, processors, ctx, await redisOptions(env, 'worker'), {
     ...queueHooks(metrics),
     onFailed: (queue, entry, error) => failed(`${queue} ${entry ?? ''}`, error),

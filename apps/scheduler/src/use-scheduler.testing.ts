@@ -14,7 +14,8 @@ import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
 import { systemClock } from '@svc/runtime';
 import { approveJob, rejectJob } from '@svc/approvals';
-import { cancelJob, submitJob, type SubmitOutcome } from '@svc/jobs';
+import type { PlacementDeps } from '@svc/dispatch';
+import { cancelJob, type NewJobPlacement, submitJob, type SubmitOutcome } from '@svc/jobs';
 import { changeDocument } from '@svc/settings';
 import { admitAll } from '@svc/admission';
 import { openStore, type JobRecord, type Store } from '@svc/store';
@@ -25,6 +26,7 @@ import { connect } from 'nats';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startGateway, type TestGateway } from './gateway.testing';
 import { startRawWorker, type JobResponse, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
 import { policyChanged, startScheduler, type Broken, type Scheduler, type SchedulerPlan } from './scheduler.testing';
 
@@ -164,14 +166,32 @@ export function useScheduler() {
       return (await use.submitted(body, tenant, key)).jobId;
     },
 
+    /** A gateway that places permitted jobs itself. */
+    async gateway(over: Partial<PlacementDeps> = {}): Promise<TestGateway> {
+      const gateway = await startGateway(first(), servers.redisUrl, over);
+      stops.push(() => gateway.stop());
+      return gateway;
+    },
+
+    /** Submits to such a gateway. */
+    async place(placement: NewJobPlacement, body: Partial<SubmitBody> = {}, tenant = 'acme'): Promise<string> {
+      return (await use.submitted(body, tenant, undefined, placement)).jobId;
+    },
+
     /** Submits through the service that the gateway calls. */
-    submitted(body: Partial<SubmitBody> = {}, tenant = 'acme', key?: string): Promise<SubmitOutcome> {
+    submitted(
+      body: Partial<SubmitBody> = {},
+      tenant = 'acme',
+      key?: string,
+      placement?: NewJobPlacement,
+    ): Promise<SubmitOutcome> {
       const { ctx } = first();
       const { value } = (submitEndpoint.body ?? fail()).validate({ prompt: 'hello', topic: 'job.work', ...body });
       const { approvalTtlMs } = ctx.settings;
       const deps = {
         ...ctx,
         admission: admitAll,
+        placement,
         settings: {
           policyFailMode: 'closed',
           idempotencyTtlSec: 60,

@@ -78,7 +78,7 @@ export const gatewayTaps = ['sys.heartbeat', 'sys.job.>', 'sys.audit.>', 'sys.al
 /** Worker ids are part of a subject and of a consumer name. */
 export const workerIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Subject on which the scheduler dispatches jobs to one worker. The id must match {@link workerIdPattern}. */
+/** Subject on which schedulers and gateways dispatch jobs to one worker. The id must match {@link workerIdPattern}. */
 export const workerJobsSubject = (workerId: string): string => `worker.${workerId}.jobs`;
 
 /** Topic of the jobs of approval steps; no worker serves it. */

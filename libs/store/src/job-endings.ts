@@ -4,10 +4,14 @@ import { keys } from './keys';
 /** Notifies waiters when a job ends. The script that ends a job publishes its id. */
 export class JobEndings {
   private readonly waiting = new Map<string, Set<() => void>>();
+  private onEnd: (id: string) => void = () => undefined;
 
   /** @param listener a dedicated connection with automatic resubscription disabled */
   constructor(private readonly listener: Redis) {
-    listener.on('message', (_channel, id: string) => this.release(id));
+    listener.on('message', (_channel, id: string) => {
+      this.onEnd(id);
+      this.release(id);
+    });
     // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
     listener.on('ready', () => void listener.subscribe(keys.endings()).catch(() => undefined));
   }
@@ -15,6 +19,11 @@ export class JobEndings {
   /** Subscribes. After a reconnect it subscribes again; ends missed in between are detected by timeout. */
   async open(): Promise<void> {
     await this.listener.subscribe(keys.endings());
+  }
+
+  /** Calls this for every job and run that ends, of whichever process. */
+  follow(onEnd: (id: string) => void): void {
+    this.onEnd = onEnd;
   }
 
   /** Call this before reading the job, so that no end is missed in between. */

@@ -223,6 +223,8 @@ export interface JobRecord {
   preempted?: number;
   safety?: DecisionRecord;
   safety_snapshot?: string;
+  /** The accepting call placed the job by the decision of its submission; absent: the scheduler decided first. */
+  decided?: 'submission';
   approval?: ApprovalRecord;
   output_safety?: OutputSafetyRecord;
   intent?: string;

@@ -1,6 +1,14 @@
 import type { TenantScope } from '@svc/contract';
 import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
+import {
+  parsePlaced,
+  placementDocument,
+  type DispatchPlan,
+  type Placed,
+  type Placement,
+  type WorkerSlot,
+} from './job.placement';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
 import { Fenced, type Fence } from './lease';
@@ -101,10 +109,12 @@ export interface Acceptance {
   memory?: MemoryClaim;
   /** A transition applied on creation: held or denied. */
   next?: { event: 'hold' | 'deny'; extras: MoveExtras };
+  /** For a job that its decision permits; absent: the scheduler decides and places it. */
+  place?: Placement;
 }
 
 export type AcceptOutcome =
-  | { kind: 'accepted'; atUs: number }
+  | { kind: 'accepted'; atUs: number; placed: Placed }
   | { kind: 'replay'; answer: string }
   | { kind: 'conflict' }
   | { kind: 'backpressure'; active: number }
@@ -112,28 +122,9 @@ export type AcceptOutcome =
   /** Another tenant owns its memory. */
   | { kind: 'memory_taken' };
 
-export interface WorkerSlot {
-  id: string;
-  pool: string;
-  /** 0 = not announced; slots are not limited. */
-  max: number;
-}
-
-export interface Admission {
-  lane: { id: string; spec: string; level: number };
-  worker?: WorkerSlot;
-  dispatchId: string;
+export interface Admission extends DispatchPlan {
   /** Repeats a dispatch whose publish failed; not counted as another attempt. */
   isRepeat?: boolean;
-  /** Waiting reason if no worker is proposed. */
-  reason: string;
-  runMs: number;
-  deadlineMs: number;
-  tenantCap: number;
-  /** Cost of a turn: 1, or less for a tenant of higher weight. */
-  turnCost?: number;
-  licenseCap: number;
-  waitMs: number;
   set: Partial<JobRecord>;
   decision?: DecisionRecord;
 }
@@ -241,14 +232,15 @@ export class JobRepository {
       ...(a.memory && { memory: a.memory }),
       ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
       ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
+      ...(a.place && { place: placementDocument(a.place, this.retain) }),
     };
     const reply = await runScript(this.redis, 'accept', keys.job(a.id), luaJson(document), a.context);
-    const [kind, detail = ''] = reply as [AcceptOutcome['kind'] | 'fenced', string?];
+    const [kind, detail = '', position = '', more = ''] = reply as [AcceptOutcome['kind'] | 'fenced', ...string[]];
     switch (kind) {
       case 'fenced':
         throw new Fenced();
       case 'accepted':
-        return { kind, atUs: Number(detail) };
+        return { kind, atUs: Number(detail), placed: parsePlaced(position, more) };
       case 'replay':
         return { kind, answer: detail };
       case 'backpressure':

@@ -23,6 +23,8 @@ const tables = {
   intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids with unpublished bus messages, by µs', kept: 'until published' },
 
   endings: { template: '{s0}:endings', type: 'any', holds: 'channel, not a key: ids of jobs and runs when they end', kept: 'not stored' },
+  laneArrivals: { template: '{s0}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
+  policyInEffect: { template: '{s0}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },
 
   // work in flight and waiting for workers
   allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'in-flight job ids of all tenants, while the license limits their number', kept: 'until they leave' },

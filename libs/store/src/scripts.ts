@@ -53,7 +53,20 @@ export type ScriptName =
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
 /** In dependency order. */
-const includes = ['base', 'bull', 'lanes', 'inbox', 'tree', 'spend', 'memory', 'job', 'dispatch', 'run', 'schedule'];
+const includes = [
+  'base',
+  'bull',
+  'lanes',
+  'inbox',
+  'tree',
+  'spend',
+  'memory',
+  'job',
+  'dispatch',
+  'placement',
+  'run',
+  'schedule',
+];
 
 const batches = new WeakMap<Redis, ScriptBatches>();
 

@@ -1,5 +1,5 @@
 import type { PolicyDecision, PolicyRequest } from '@svc/policy';
-import type { DecisionRecord } from '@svc/store';
+import type { DecisionRecord, JobRecord } from '@svc/store';
 import { policyPart } from './decision-record';
 
 /** A policy decision about a job, with its request. */
@@ -12,7 +12,8 @@ export interface LiveDecision {
 export interface ShadowReporter {
   /**
    * O(1) on the decision path; evaluation is asynchronous. Each decision is reported once, though policy is asked twice
-   * (ADR 5): the gateway and the engine report final decisions (denied, held, throttled), the scheduler reports its own.
+   * (ADR 5): the gateway and the engine report final decisions (denied, held, throttled) and those by which the gateway has
+   * placed the job, the scheduler reports its own.
    */
   decided(live: LiveDecision): void;
 }
@@ -22,9 +23,14 @@ export interface ShadowReporter {
  * count once.
  *
  * @param last the decision stored with the job before
+ * @param decided `submission` when the job was placed by its first decision, which was reported then
  */
-export function wasReported(last: DecisionRecord | undefined, { decision, rule_id, policy_snapshot }: PolicyDecision) {
-  const isReportedAtOnce = last?.source === 'scheduler' || isFinalDecision(decision);
+export function wasReported(
+  last: DecisionRecord | undefined,
+  { decision, rule_id, policy_snapshot }: PolicyDecision,
+  decided?: JobRecord['decided'],
+) {
+  const isReportedAtOnce = last?.source === 'scheduler' || decided === 'submission' || isFinalDecision(decision);
   return (
     isReportedAtOnce &&
     last?.decision === decision &&

@@ -69,7 +69,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
     failMode: deps.settings.policyFailMode,
   });
   if (answer.kind === 'unavailable') return unavailable(deps, job, answer.failMode);
-  if (!wasReported(job.safety, answer.decision)) deps.shadows.decided(answer);
+  if (!wasReported(job.safety, answer.decision, job.decided)) deps.shadows.decided(answer);
   const { record: decision } = answer;
   switch (answer.decision.decision) {
     case 'ALLOW':

@@ -1,13 +1,16 @@
-import { canServe, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
-import type { JobRecord } from '@svc/store';
+import { canServe, loadScore, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
+import type { JobRecord, LaneArrival } from '@svc/store';
 import { routingRules } from '@svc/settings';
 import { closedTopic } from '@svc/registry';
-import { licenseCap, publishDispatch, refuseDispatch } from './place-job';
+import { licenseCap } from './plan-dispatch';
+import { publishDispatch, refuseDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const MAX_JOBS_PER_ROUND = 64;
 const MAX_LANES = 64;
 const LANE_CACHE_MS = 100;
+/** Longer than any read of the lanes takes. */
+const ARRIVAL_KEPT_MS = 10_000;
 
 /**
  * Dispatches waiting jobs to workers with free slots. One call at a time serves a worker; calls made while it runs are
@@ -16,6 +19,8 @@ const LANE_CACHE_MS = 100;
 export class LaneDispatcher {
   private readonly busy = new Map<string, { again: boolean }>();
   private lanes: { needs: Map<string, RoutingNeeds>; readAtMs: number } = { needs: new Map(), readAtMs: 0 };
+  /** Lanes announced lately, which a read that began before does not contain. */
+  private readonly arrivals = new Map<string, { needs: RoutingNeeds; atMs: number }>();
 
   constructor(private readonly deps: SchedulingDeps) {}
 
@@ -37,6 +42,25 @@ export class LaneDispatcher {
       return dispatched;
     } finally {
       this.busy.delete(workerId);
+    }
+  }
+
+  /** Dispatches from a lane that a gateway has added a job to, to its least loaded workers first. */
+  async dispatchFromLane({ id, spec }: LaneArrival): Promise<void> {
+    const { registry, fleet, clock } = this.deps;
+    const needs = needsFromSpec(spec);
+    this.arrivals.set(id, { needs, atMs: clock.nowMs() });
+    this.lanes.needs.set(id, needs);
+    const rules = await routingRules(this.deps);
+    const table = fleet.pools();
+    const free = registry
+      .routable(clock.nowMs())
+      .filter((worker) => registry.freeSlots(worker.id) > 0 && canServe(table, needs, worker, rules))
+      .sort((a, b) => loadScore(a) - loadScore(b));
+    for (const worker of free) {
+      await this.dispatchTo(worker.id);
+      // It stopped although it has room: no job waits for it any more.
+      if (registry.freeSlots(worker.id) > 0) return;
     }
   }
 
@@ -114,11 +138,13 @@ export class LaneDispatcher {
     const nowMs = this.deps.clock.nowMs();
     if (nowMs - this.lanes.readAtMs < LANE_CACHE_MS) return this.lanes.needs;
     const specs = await this.deps.store.workers.lanes();
-    this.lanes = {
-      needs: new Map(Object.entries(specs).map(([id, spec]) => [id, needsFromSpec(spec)])),
-      readAtMs: nowMs,
-    };
-    return this.lanes.needs;
+    const needs = new Map(Object.entries(specs).map(([id, spec]) => [id, needsFromSpec(spec)]));
+    for (const [id, arrival] of this.arrivals) {
+      if (arrival.atMs >= nowMs) needs.set(id, arrival.needs);
+      else if (nowMs - arrival.atMs > ARRIVAL_KEPT_MS) this.arrivals.delete(id);
+    }
+    this.lanes = { needs, readAtMs: nowMs };
+    return needs;
   }
 }
 

@@ -4,12 +4,15 @@ export { LaneDispatcher } from './dispatch-lanes';
 export { handleResult } from './handle-result';
 export { InFlightRecords } from './in-flight-records';
 export { ingestJob } from './ingest';
+export { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 export { remainingRunMs, runtimeCap } from './place-job';
 export { queueEndsMs } from './queue-entry';
+export { registerHeartbeat } from './register-heartbeat';
 export { releaseLostJobs } from './release-jobs';
 export { reasonLabel, newRepairState, repairOpenJobs, repairSlots, replayIntents, sweepExpired } from './repair';
 export type { SchedulingDeps, SchedulingEvents } from './scheduling-deps';
 export { expireApproval, recheckWaiting, timeOutRunning } from './timers';
+export { poolTopicLabel } from './topic-label';
 export { WorkerRegistry } from './worker-registry';
 export {
   handleHandshake,

@@ -6,7 +6,8 @@ import type { SchedulingDeps } from './scheduling-deps';
 export const entryPriority = (job: JobRecord): number => queuePriorities[job.request.priority];
 
 /** End of the time that a job may wait for its first dispatch, unix ms; undefined when the submitter sets none. */
-export const queueEndsMs = ({ request, attempts, created_at }: JobRecord): number | undefined =>
+type QueuedJob = Pick<JobRecord, 'request' | 'attempts' | 'created_at'>;
+export const queueEndsMs = ({ request, attempts, created_at }: QueuedJob): number | undefined =>
   request.queue_ttl_ms !== undefined && attempts === 0 ? created_at / 1_000 + request.queue_ttl_ms : undefined;
 
 /** Shortens a delay so that it ends no later than the job's deadline and its time in the queue. */

@@ -1,14 +1,21 @@
 import { backoffMs, queuePriorities } from '@svc/routing';
+import type { Base } from '@svc/platform';
 import type { JobRecord } from '@svc/store';
 import { retrySettings } from './retry-settings';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { SchedulingEvents } from './scheduling-deps';
+import type { WorkerRegistry } from './worker-registry';
+
+export interface RollBackDeps extends Base {
+  registry: Pick<WorkerRegistry, 'adjustActive'>;
+  events: Pick<SchedulingEvents, 'rolledBack'>;
+}
 
 /**
  * Reverts a dispatch that could not be published: frees the worker's slot and requeues the job with a delay.
  * See docs/reference/jobs.md#states.
  */
 export async function rollBack(
-  deps: SchedulingDeps,
+  deps: RollBackDeps,
   job: JobRecord & { dispatch_id: string; worker_id: string },
   error: unknown,
 ): Promise<void> {

@@ -2,32 +2,18 @@ import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProg
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
 import { dispatchIdentity } from '@svc/decision';
-import { keepEcho, lacksRequiredDispatch, learnEcho } from './require-dispatch';
+import { registerHeartbeat } from './register-heartbeat';
+import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
 import { releaseJob, releaseLostJobs } from './release-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
-import { findHeartbeatRefusal } from './worker-registry';
 
 /**
  * Handles a worker's heartbeat. New workers beyond the license's limit are refused; known ones are refreshed.
  * See docs/reference/worker-protocol.md#heartbeat.
  */
 export async function handleHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {
-  const { registry, store, clock, license } = deps;
-  const nowMs = clock.nowMs();
-  const refusal = findHeartbeatRefusal(senderId, beat);
-  if (refusal) {
-    deps.events.workerRefused(beat.worker_id, refusal);
-    return;
-  }
-  // A known worker is never refused: it may be running jobs.
-  const maxWorkers = registry.has(beat.worker_id) ? 0 : license().maxWorkers;
-  if (!(await store.workers.addLiveWorker(beat.worker_id, nowMs, maxWorkers))) {
-    deps.events.workerRefused(beat.worker_id, `the license allows ${maxWorkers} workers`);
-    return;
-  }
-  const outcome = registry.heartbeat(beat, nowMs);
-  // Must precede the next dispatch to this worker, whose result could otherwise be forged.
-  await keepEcho(deps, beat);
+  const outcome = await registerHeartbeat(deps, senderId, beat);
+  if (!outcome) return;
   if (outcome.kind === 'new') deps.wakeNew(beat.worker_id);
   else if (outcome.freed) deps.wake(beat.worker_id);
   await cancelEnded(deps, beat);

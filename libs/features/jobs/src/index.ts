@@ -20,6 +20,7 @@ export { actionability, getApproval, parseJsonOrNull, toJobItem } from './job-vi
 export { checkMemoryAccess } from './memory-access';
 export { deadlineFailure, failJob, failAndStop, transitionAndPublish, type MoveDeps } from './move-job';
 export { clientLabels } from './normalize-request';
+export type { NewJobPlacement, PermittedJob, ProposedPlacement } from './new-job-placement';
 export { publishIntent } from './publish-intent';
 export { awaitJob, findJob, getJob, getTrace, jobDecisions, listJobs, readContext, type WaitDeps } from './read-jobs';
 export { remediateJob } from './remediate-job';

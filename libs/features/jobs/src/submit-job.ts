@@ -24,6 +24,7 @@ import { failureWrites } from './job-failure';
 import { type StoredResponse, replayResponse, requestFingerprint, type SubmitOutcome } from './idempotency';
 import { memoryClaim } from './data/memory-owner';
 import { checkMemoryAccess } from './memory-access';
+import type { NewJobPlacement, ProposedPlacement } from './new-job-placement';
 import { type Normalized, normalizeRequest } from './normalize-request';
 
 export interface SubmitDeps extends Base {
@@ -33,6 +34,8 @@ export interface SubmitDeps extends Base {
   topics: TopicDeps;
   admission: Admission;
   license(): LicenseLimits;
+  /** Absent: every permitted job goes to the queue of undecided jobs. */
+  placement?: NewJobPlacement | undefined;
   settings: {
     policyFailMode: 'closed' | 'open';
     idempotencyTtlSec: number;
@@ -45,7 +48,8 @@ export interface SubmitDeps extends Base {
 }
 
 /**
- * Accepts a job from REST or gRPC. The response is sent after one atomic write has stored the record and its queue entry. See docs/reference/jobs.md#submit-a-job.
+ * Accepts a job from REST or gRPC. The response is sent after one atomic write has stored the record and its queue entry. A
+ * job that policy permits is dispatched or added to its lane by the same write. See docs/reference/jobs.md#submit-a-job.
  *
  * @throws the codes of `submitJob` in the contract
  */
@@ -111,7 +115,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     config,
     failMode: deps.settings.policyFailMode,
   });
-  // The scheduler evaluates permitted jobs again, and reports those decisions to shadow policies.
+  // Shadow policies see each decision once. For a permitted job that goes to the queue, the scheduler asks again and reports
+  // its own decision.
   const final = answer.kind === 'decided' && isFinalDecision(answer.decision.decision) ? answer : undefined;
   // A throttled job has no record, so its decision is counted before the refusal below.
   if (final?.decision.decision === 'THROTTLE') {
@@ -121,12 +126,14 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const creation = toCreation(deps, jobId, asked, answer, { deadlineMs, context });
   const response: StoredResponse = { ...creation.response, job_id: jobId, trace_id: traceId };
+  const fields = recordFields(asked, caller.submitterId, creation, deadlineMs);
+  const proposal = await proposePlacement(deps, submission, creation, fields);
   const outcome = await store.jobs.accept({
     id: jobId,
     tenant: asked.tenant,
     traceId,
     topic: asked.topic,
-    fields: recordFields(asked, caller.submitterId, creation, deadlineMs),
+    fields,
     context,
     priority: queuePriorities[asked.request.priority],
     activeLimit,
@@ -134,6 +141,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     ...(body.memory_id !== undefined && { memory: await memoryClaim(deps.config, asked.request.memory_id) }),
     ...(creation.decision && { decision: creation.decision }),
     ...(creation.next && { next: creation.next }),
+    ...(proposal && { place: proposal.place }),
     ...(idempotencyKey && {
       idempotency: {
         key: idempotencyKey,
@@ -145,7 +153,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   });
   switch (outcome.kind) {
     case 'accepted':
-      if (final) deps.shadows.decided(final);
+      if (answer.kind === 'decided' && (final || outcome.placed.kind !== 'queued')) deps.shadows.decided(answer);
+      proposal?.settle(outcome.placed);
       return replayResponse({ hash: '', answer: JSON.stringify(response) }, '', false);
     case 'replay':
       return replayResponse({ hash: fingerprint, answer: outcome.answer }, fingerprint);
@@ -214,12 +223,35 @@ function toCreation(
   }
 }
 
-function recordFields(
-  asked: Normalized,
-  submitter: string,
-  creation: Creation,
-  deadlineMs: number,
-): Partial<JobRecord> {
+type NewFields = Pick<JobRecord, 'request' | 'submitter' | 'job_hash' | 'deadline_ms'> & Partial<JobRecord>;
+
+/** Only a job that policy permits is placed; without an answer of policy it has no decision. */
+async function proposePlacement(
+  { placement, clock }: SubmitDeps,
+  { jobId, traceId, asked, config }: Submission,
+  { decision, next }: Creation,
+  fields: NewFields,
+): Promise<ProposedPlacement | undefined> {
+  if (!placement || !decision || next) return undefined;
+  const nowUs = clock.nowUs();
+  const record: JobRecord = {
+    id: jobId,
+    tenant: asked.tenant,
+    trace_id: traceId,
+    topic: asked.topic,
+    state: 'PENDING',
+    created_at: nowUs,
+    updated_at: nowUs,
+    attempts: 0,
+    retry_count: 0,
+    parked: '',
+    lane: '',
+    ...fields,
+  };
+  return placement.propose({ record, decision, config });
+}
+
+function recordFields(asked: Normalized, submitter: string, creation: Creation, deadlineMs: number): NewFields {
   const request = creation.labels ? { ...asked.request, labels: creation.labels } : asked.request;
   return {
     request,

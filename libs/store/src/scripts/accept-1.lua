@@ -8,10 +8,18 @@
           is_new? (its id was generated, so it cannot exist), run?, run_path? (the step whose job it is),
           fence? = { run, owner } (refused unless that owner holds the run's lock),
           memory? = { id, shared? } (refused when it belongs to another tenant),
-          queue (entry suffix), next? = a transition on creation, as for move_job }
+          queue (entry suffix), next? = a transition on creation, as for move_job,
+          place? = the placement of a permitted job: { snapshot (policy part), lane = { id, spec, level },
+            worker? = { id, pool, max }, other_lanes = {ids that the worker does not serve}, may_wait, dispatch_id, reason,
+            run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms, from, retain } }
         2 context document
 
-  Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced  |  memory_taken
+  A permitted job is dispatched to the proposed worker if no older job may want its slot and the limits allow it; otherwise
+  it is added to its lane. Without a placement, or when the policy of its decision is not in effect, it goes to the queue
+  of undecided jobs.
+
+  Returns  accepted <µs> <queued>  |  accepted <µs> <waiting> <reason>  |  accepted <µs> <dispatched> <attempt>
+           |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced  |  memory_taken
 ]]
 local a = cjson.decode(ARGV[1])
 local record = KEYS[1]
@@ -38,10 +46,25 @@ if a.memory and not take_memory(a.memory, a.tenant) then return { 'memory_taken'
 local at = micros()
 local stamp = text(at)
 local fields = a.fields
-for _, v in ipairs({ 'id', a.id, 'tenant', a.tenant, 'trace_id', a.trace_id, 'topic', a.topic, 'state', 'PENDING',
-  'created_at', stamp, 'updated_at', stamp, 'parked', '', 'lane', '', 'attempts', '0', 'entry', entry_id(a.id, { suffix = a.queue }), 'history', history_line('submit', nil, 'PENDING', stamp) }) do
-  fields[#fields + 1] = v
+local function set(values)
+  for _, v in ipairs(values) do fields[#fields + 1] = v end
 end
+set({ 'id', a.id, 'tenant', a.tenant, 'trace_id', a.trace_id, 'topic', a.topic, 'state', 'PENDING', 'created_at', stamp,
+  'updated_at', stamp, 'attempts', '0', 'history', history_line('submit', nil, 'PENDING', stamp) })
+
+local place, reason, position, detail = a.place, nil, 'queued', nil
+if place and may_place(place) then
+  reason = room_for_new(place, a.tenant)
+  if reason == 'ok' then position = 'dispatched' elseif place.may_wait then position, detail = 'waiting', reason end
+end
+if position ~= 'queued' then set({ 'decided', 'submission', 'run_ms', tostring(place.run_ms) }) end
+if position == 'waiting' then
+  set({ 'waiting_reason', reason, 'waiting_since', stamp, 'lane', place.lane.id, 'level', place.lane.level, 'parked',
+    'jobWaiting', 'tenant_cap', tostring(place.tenant_cap), 'turn_cost', tostring(place.turn_cost) })
+else
+  set({ 'parked', '', 'lane', '' })
+end
+if position == 'queued' then set({ 'entry', entry_id(a.id, { suffix = a.queue }) }) end
 if a.decision then
   fields[#fields + 1] = 'decisions'
   fields[#fields + 1] = with_decision('', a.decision)
@@ -60,9 +83,16 @@ if reserved then
   redis.call('EXPIRE', reserved, a.idempotency.ttl_sec)
 end
 
+local now_ms = math.floor(at / 1000)
 if a.next then
   move_job(a.id, a.next, at + 1)
+elseif position == 'dispatched' then
+  dispatch_job(a.id, place, place.worker, place.dispatch_id, { attempts = 0, run_ms = place.run_ms, deadline_ms = place.deadline_ms }, at + 1)
+  detail = '1'
+elseif position == 'waiting' then
+  wait_in_lane(a.id, place, a.tenant, at)
+  enqueue(a.id, a.topic, { queue = 'jobWaiting', delay_ms = place.wait_ms }, now_ms, a.run, a.run_path)
 else
-  enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, math.floor(at / 1000), a.run, a.run_path)
+  enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, now_ms, a.run, a.run_path)
 end
-return { 'accepted', stamp }
+return { 'accepted', stamp, position, detail }

@@ -1,8 +1,14 @@
 import { eventually } from '@svc/testing';
-import { useApi } from '../../api.testing';
+import { useApi, type Api } from '../../api.testing';
 import { bundleCalls } from './policy.testing';
 
 const hour = 3_600_000;
+
+async function comparisonsOf(api: Api): Promise<Record<string, string>[]> {
+  const query = `from=${Date.now() - hour}&to=${Date.now() + hour}`;
+  const path = `/api/v1/policy/shadows/secops~invariants/results/comparisons?${query}`;
+  return (await api.as('admin').get(path)).body['entries'] as Record<string, string>[];
+}
 
 describe('shadow decisions on jobs that end at the gateway', () => {
   const live = `
@@ -17,13 +23,9 @@ rules:
   - { id: ask, decision: require_approval, match: { topics: [job.demo.ask] } }
   - { id: no-more, decision: deny, match: { topics: [job.demo.slow] } }
 `;
-  const api = useApi();
+  const api = useApi({ env: { GATEWAY_DISPATCH_AT_SUBMISSION: 'false' } });
   const { put: putBundle, submit } = bundleCalls(api);
-  const comparisons = async () => {
-    const query = `from=${Date.now() - hour}&to=${Date.now() + hour}`;
-    const path = `/api/v1/policy/shadows/secops~invariants/results/comparisons?${query}`;
-    return (await api.as('admin').get(path)).body['entries'] as Record<string, string>[];
-  };
+  const comparisons = () => comparisonsOf(api);
 
   it('are recorded once for denied, held and throttled jobs, and not for jobs that the scheduler evaluates', async () => {
     await putBundle('secops~invariants', { content: live });
@@ -64,5 +66,33 @@ rules:
       { active_verdict: 'DENY', shadow_verdict: 'REQUIRE_APPROVAL', diff: 'approval_differ', active_rule_id: 'never' },
     ]);
     expect(of(all, 'job_id', allowed.body['job_id'])).toEqual([]);
+  }, 20_000);
+});
+
+describe('shadow decisions on jobs that the gateway places', () => {
+  const rule = (decision: string) =>
+    `rules:\n  - { id: echo, decision: ${decision}, match: { topics: [job.demo.echo] } }\n`;
+  const api = useApi();
+  const { put: putBundle, submit } = bundleCalls(api);
+
+  it('are recorded once by the gateway, since the scheduler does not evaluate them', async () => {
+    await putBundle('secops~invariants', { content: rule('allow') });
+    await api.as('admin').put('/api/v1/policy/shadows/secops~invariants', { content: rule('deny') });
+
+    const placed = await eventually(
+      async () => {
+        const { body } = await submit('job.demo.echo');
+        const id = String(body['job_id']);
+        expect(await api.store.jobs.load(id)).toMatchObject({ decided: 'submission' });
+        await eventually(async () => expect(await comparisonsOf(api)).not.toEqual([]), { withinMs: 500 });
+        return id;
+      },
+      { withinMs: 15_000 },
+    );
+
+    await eventually(async () => {
+      const ofJob = (await comparisonsOf(api)).filter(({ job_id: id }) => id === placed);
+      expect(ofJob).toMatchObject([{ active_verdict: 'ALLOW', shadow_verdict: 'DENY' }]);
+    });
   }, 20_000);
 });

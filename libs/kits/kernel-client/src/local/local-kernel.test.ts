@@ -265,6 +265,21 @@ scanners:
       }
     });
 
+    it('stores the policy in effect when Redis is available again', async () => {
+      await server.start();
+      await eventually(() => redis.ping());
+      const { bundles } = files.settings();
+      const kernel = await open({ bundles: { ...bundles, disabled: true } });
+      await server.kill();
+
+      files.policy(allowing('changed'));
+      await eventually(async () => expect((await kernel.check(job())).rule_id).toBe('changed'));
+      await server.start();
+
+      const [snapshot] = await kernel.listSnapshots();
+      await eventually(async () => expect(await redis.get('{s0}:policy-in-effect')).toBe(snapshot));
+    });
+
     it('does not start without the bundles, which may deny what the file allows', async () => {
       expect(await refusal(open())).toContain('cannot read the bundles');
     });

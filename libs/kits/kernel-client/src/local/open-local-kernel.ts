@@ -112,6 +112,7 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     () => watch.stop(),
     every(MAX_CHECK_INTERVAL_MS, () => loaded.reportAge()),
     every(MAX_CHECK_INTERVAL_MS, () => loaded.mustAskAgain && void reload()),
+    every(MAX_CHECK_INTERVAL_MS, () => void history.retry()),
     every(
       bundlesLookMs,
       onChange(() => bundles.revisions()),

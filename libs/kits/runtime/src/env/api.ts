@@ -1,6 +1,6 @@
 import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
-import { dataUrlKeyRules, dataUrlKeyVariables } from './data-urls';
+import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
@@ -107,6 +107,12 @@ const gateway = variables({
     min: 0,
     default: '63072000',
     doc: 'Seconds for which browsers use HTTPS only (HSTS max-age).',
+  },
+  dispatchAtSubmission: {
+    name: 'GATEWAY_DISPATCH_AT_SUBMISSION',
+    type: 'bool',
+    default: 'true',
+    doc: 'Places permitted jobs with the write that accepts them; false sends all of them to the scheduler first.',
   },
   maxJobPayloadBytes: {
     name: 'GATEWAY_MAX_JOB_PAYLOAD_BYTES',
@@ -231,7 +237,7 @@ export const apiEnv = envSpec({
     ...policySigningVariables,
     ...schemaVariables,
     ...admissionVariables,
-    ...dataUrlKeyVariables,
+    ...dataUrlVariables,
   },
   rules: [
     commonRules,
@@ -240,7 +246,7 @@ export const apiEnv = envSpec({
     gatewayAuthRules,
     kernelClientRules,
     policySigningRules,
-    dataUrlKeyRules,
+    dataUrlRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

@@ -20,7 +20,7 @@ export const dataUrlVariables = variables({
   dataUrlBase: {
     name: 'SVC_DATA_URL_BASE',
     type: 'url',
-    doc: 'Gateway URL as seen by workers, such as https://gateway.example.com; when set, dispatches contain data URLs. https:// in production.',
+    doc: 'Gateway URL as seen by workers, such as https://gateway.example.com; when set, dispatches contain data URLs; must be equal on gateway and scheduler. https:// in production.',
   },
 });
 
@@ -68,6 +68,6 @@ function baseForm(text: string | undefined, production: boolean): Problem[] {
 function keyForBase({ dataUrlBase, dataUrlKey, dataUrlKeyPath }: EnvOf<typeof dataUrlVariables>): Problem[] {
   if (dataUrlBase === undefined || dataUrlKey !== undefined || dataUrlKeyPath !== undefined) return [];
   const expected = 'a key, because SVC_DATA_URL_BASE is set';
-  const fix = 'Set it, or SVC_DATA_URL_KEY_PATH, here and on the gateway.';
+  const fix = 'Set it, or SVC_DATA_URL_KEY_PATH, on gateway and scheduler.';
   return [{ name: 'SVC_DATA_URL_KEY', expected, fix }];
 }

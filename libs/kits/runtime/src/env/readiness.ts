@@ -1,11 +1,18 @@
 import { variables } from './declare';
 
-/** Used by schedulers to select a worker, and by the gateway to explain why a job has none. */
+/** Used to select workers: by schedulers, and by the gateway for jobs that it places at submission. */
 export const readinessVariables = variables({
   workerReadinessRequired: {
     name: 'WORKER_READINESS_REQUIRED',
     type: 'bool',
     shownDefault: 'from config, else false',
     doc: 'Dispatches jobs only to workers that announced readiness.',
+  },
+  workerReadinessTtlMs: {
+    name: 'WORKER_READINESS_TTL',
+    type: 'duration',
+    min: '1s',
+    default: '60s',
+    doc: 'Time a readiness announcement of a worker is valid.',
   },
 });

@@ -44,13 +44,6 @@ const scheduler = variables({
     default: '5s',
     doc: 'Interval at which the worker snapshot for the gateway is written.',
   },
-  workerReadinessTtlMs: {
-    name: 'WORKER_READINESS_TTL',
-    type: 'duration',
-    min: '1s',
-    default: '60s',
-    doc: 'Time a readiness announcement of a worker is valid.',
-  },
   dispatchIdRequired: {
     name: 'SVC_REQUIRE_DISPATCH_ID',
     type: 'bool',

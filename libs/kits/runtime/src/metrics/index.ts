@@ -14,4 +14,4 @@ export { kernelMetrics } from './kernel';
 export { otherLabel, topicLabel, type BoundedLabel } from './labels';
 export { openMetrics, type OpenMetrics } from './open';
 export { schedulerMetrics } from './scheduler';
-export { approvalMetrics, commonMetrics } from './shared';
+export { approvalMetrics, commonMetrics, dispatchMetrics } from './shared';

@@ -4,9 +4,9 @@ import { kernelMetrics } from './kernel';
 import { topicLabel } from './labels';
 import { openMetrics } from './open';
 import { schedulerMetrics } from './scheduler';
-import { approvalMetrics, commonMetrics } from './shared';
+import { approvalMetrics, commonMetrics, dispatchMetrics } from './shared';
 
-const tables = { schedulerMetrics, approvalMetrics, commonMetrics, gatewayMetrics, kernelMetrics };
+const tables = { schedulerMetrics, approvalMetrics, commonMetrics, dispatchMetrics, gatewayMetrics, kernelMetrics };
 const sample = metrics({
   plain: { name: 'svc_plain_total', type: 'counter', help: 'Plain.' },
   closed: {

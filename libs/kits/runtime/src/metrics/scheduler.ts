@@ -6,8 +6,6 @@ const evaluationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 
 const breakers = ['input', 'output'] as const;
 
 export const schedulerMetrics = metrics({
-  jobsReceived: { name: 'svc_scheduler_jobs_received_total', type: 'counter', labels: perTopic, help: 'Jobs taken from the queue for their first policy evaluation.' },
-  jobsDispatched: { name: 'svc_scheduler_jobs_dispatched_total', type: 'counter', labels: perTopic, help: 'Jobs dispatched to a worker.' },
   jobsCompleted: {
     name: 'svc_scheduler_jobs_completed_total',
     type: 'counter',
@@ -54,19 +52,12 @@ export const schedulerMetrics = metrics({
     buckets: evaluationBuckets,
     help: 'Duration of one output policy evaluation.',
   },
-  dispatchSeconds: {
-    name: 'svc_scheduler_dispatch_latency_seconds',
-    type: 'histogram',
-    labels: perTopic,
-    help: 'Time from receipt of a job to its dispatch.',
-  },
   reportsWithoutDispatch: {
     name: 'svc_scheduler_reports_without_dispatch_total',
     type: 'counter',
     labels: ['kind', 'reason'],
     help: 'Results and progress reports ignored because they contain no dispatch id, by the reason it was required.',
   },
-  dispatchRollback: { name: 'svc_scheduler_dispatch_rollback_total', type: 'counter', labels: perTopic, help: 'Dispatches rolled back because the publish failed.' },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Orphaned jobs that were requeued.' },
   flushedOnWorkerOnline: {
     name: 'svc_scheduler_dispatch_flush_on_worker_online_total',
@@ -110,7 +101,6 @@ export const schedulerMetrics = metrics({
     labelValues: { breaker: breakers },
     help: 'Times a circuit breaker opened, as observed by this replica.',
   },
-  routingFailures: { name: 'svc_scheduler_routing_failures_total', type: 'counter', labels: ['reason'], help: 'Routing attempts that found no worker, by reason.' },
   reconcilerCycleSeconds: { name: 'svc_scheduler_reconciler_cycle_seconds', type: 'histogram', help: 'Duration of a reconciler cycle.' },
   reconcilerRepairs: {
     name: 'svc_scheduler_reconciler_repairs_total',

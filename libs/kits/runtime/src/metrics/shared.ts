@@ -31,6 +31,40 @@ export const approvalMetrics = metrics({
   },
 });
 
+/** Emitted by the scheduler, and by the gateway for jobs that it places at submission. */
+export const dispatchMetrics = metrics({
+  jobsReceived: {
+    name: 'svc_scheduler_jobs_received_total',
+    type: 'counter',
+    labels: ['topic'],
+    help: 'Jobs received for dispatch: taken from the queue for their first policy evaluation, or placed at submission.',
+  },
+  jobsDispatched: {
+    name: 'svc_scheduler_jobs_dispatched_total',
+    type: 'counter',
+    labels: ['topic'],
+    help: 'Jobs dispatched to a worker.',
+  },
+  dispatchSeconds: {
+    name: 'svc_scheduler_dispatch_latency_seconds',
+    type: 'histogram',
+    labels: ['topic'],
+    help: 'Time from receipt of a job to its dispatch.',
+  },
+  dispatchRollback: {
+    name: 'svc_scheduler_dispatch_rollback_total',
+    type: 'counter',
+    labels: ['topic'],
+    help: 'Dispatches rolled back because the publish failed.',
+  },
+  routingFailures: {
+    name: 'svc_scheduler_routing_failures_total',
+    type: 'counter',
+    labels: ['reason'],
+    help: 'Routing attempts that found no worker, by reason.',
+  },
+});
+
 /** Every service. */
 export const commonMetrics = metrics({
   queueDepth: { name: 'svc_queue_depth', type: 'gauge', labels: ['queue', 'state'], help: 'Entries per queue and state.' },

@@ -6,8 +6,8 @@
 
   Returns  for each { 1, reply }  |  { 0, error text }
 ]]
--- The clock and queue caches are valid for one batch.
-clock, bull_first_due, bull_marked = nil, {}, {}
+-- The clock and the caches are valid for one batch.
+clock, bull_first_due, bull_marked, placement_facts = nil, {}, {}, {}
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do
   local name, key_count, arg_count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])

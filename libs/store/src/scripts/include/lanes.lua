@@ -7,19 +7,23 @@
 -- A batch job precedes interactive jobs submitted this much later, which prevents starvation.
 local BATCH_HEAD_START_MS = 540000
 
--- Turn count of the next tenant. New tenants start there: neither ahead of all nor behind all.
+-- Turn count of the next tenant, and whether there is none. New tenants start there: neither ahead of all nor behind all.
 local function lane_next_turn(turns)
   local first = redis.call('ZRANGE', turns, 0, 0, 'WITHSCORES')
-  return tonumber(first[2] or 0)
+  return tonumber(first[2] or 0), not first[1]
 end
 
+-- Returns whether no tenant was in turn at this level before, so that no dispatch loop is looking after it.
 local function lane_add(lane, spec, level, tenant, id, submitted_ms)
-  local turns = key.laneTurns(lane, level)
+  local turns, was_idle = key.laneTurns(lane, level), false
   if not redis.call('ZSCORE', turns, tenant) and not redis.call('ZSCORE', key.laneFull(lane, level), tenant) then
-    redis.call('ZADD', turns, lane_next_turn(turns), tenant)
+    local next_turn
+    next_turn, was_idle = lane_next_turn(turns)
+    redis.call('ZADD', turns, next_turn, tenant)
   end
   redis.call('ZADD', key.laneJobs(lane, level, tenant), submitted_ms, id)
   redis.call('HSETNX', key.lanes(), lane, spec)
+  return was_idle
 end
 
 local function lane_remove(lane, level, tenant, id)
@@ -75,7 +79,7 @@ local function lane_in_turn(tenant)
     if taken then
       local turns = key.laneTurns(lane, level)
       redis.call('ZREM', key.laneFull(lane, level), tenant)
-      redis.call('ZADD', turns, math.max(tonumber(taken), lane_next_turn(turns)), tenant)
+      redis.call('ZADD', turns, math.max(tonumber(taken), (lane_next_turn(turns))), tenant)
     end
   end
   redis.call('DEL', key.fullLanes(tenant))

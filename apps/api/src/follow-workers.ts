@@ -1,0 +1,39 @@
+import { subjects } from '@svc/contract';
+import { registerHeartbeat, WorkerRegistry } from '@svc/dispatch';
+import { licenseLimits, type Platform, startLoops } from '@svc/platform';
+import type { ApiEnv, Boot } from '@svc/runtime';
+
+type WorkerTimes = Pick<ApiEnv, 'workerHeartbeatTtlMs' | 'workerReadinessTtlMs'>;
+
+export const openRegistry = (env: WorkerTimes): WorkerRegistry =>
+  new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
+
+const expireEveryMs = 5_000;
+
+/**
+ * Keeps the registry of live workers up to date from their broadcasts, by the rules of the scheduler. Jobs of lost workers
+ * are the scheduler's concern: here a silent worker is only not selected any more.
+ */
+export async function followWorkers(
+  { clock, log, onStop }: Pick<Boot<ApiEnv>, 'clock' | 'log' | 'onStop'>,
+  { store, bus, license }: Pick<Platform, 'store' | 'bus' | 'license'>,
+  registry: WorkerRegistry,
+): Promise<void> {
+  const workerRefused = (worker_id: string, reason: string) =>
+    log.oncePer(`refused:${worker_id}`, 3_600_000).debug('worker rejected', { worker_id, reason });
+  const deps = { registry, store, clock, license: licenseLimits(license), events: { workerRefused } };
+  const failed = (error: unknown) =>
+    log.oncePer('workers', 10_000).warn('handling a heartbeat failed; the next one is handled', { error });
+  registry.busConnected(clock.nowMs());
+  bus.subscribe(subjects.heartbeat, async ({ packet }) => {
+    await registerHeartbeat(deps, packet.sender_id, packet.body).catch(failed);
+  });
+  bus.subscribe(subjects.handshake, ({ packet }) => registry.handshake(packet.sender_id, packet.body, clock.nowMs()));
+  const snapshot = await store.workers.snapshot().catch(() => null);
+  if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
+  const expire = { name: 'workers', everyMs: expireEveryMs, run: async () => void registry.expire(clock.nowMs()) };
+  onStop(
+    'workers',
+    startLoops([expire], (_, error) => failed(error)),
+  );
+}

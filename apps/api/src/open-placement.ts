@@ -1,0 +1,26 @@
+import { PlacementAtSubmission, type PlacementDeps } from '@svc/dispatch';
+import type { DataTokens } from '@svc/identity';
+import type { ApiEnv, Boot } from '@svc/runtime';
+import type { JobEndings } from '@svc/store';
+
+type PlacementBoot = Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>;
+
+/** Opens the placement of permitted jobs by the accepting call; undefined when it is switched off. */
+export function openPlacement(
+  { env, log, onStop }: PlacementBoot,
+  { endings, tokens }: { endings: Pick<JobEndings, 'follow'>; tokens: DataTokens | undefined },
+  deps: Omit<PlacementDeps, 'dataUrls' | 'mayDispatch'>,
+): PlacementAtSubmission | undefined {
+  if (!env.dispatchAtSubmission) return undefined;
+  const { dataUrlBase: base } = env;
+  // Schedulers with this key may add data URLs to dispatches, and without the base URL the gateway could not.
+  const mayDispatch = tokens === undefined || base !== undefined;
+  if (!mayDispatch)
+    log.info('jobs are not dispatched at submission: SVC_DATA_URL_KEY is set without SVC_DATA_URL_BASE');
+  const dataUrls = tokens && base ? { tokens, base } : undefined;
+  const placement = new PlacementAtSubmission({ ...deps, dataUrls, mayDispatch });
+  endings.follow((id) => placement.ended(id));
+  // Before the bus is closed. A dispatch that is not published by then is published by the reconciler.
+  onStop('placement', () => placement.idle());
+  return placement;
+}

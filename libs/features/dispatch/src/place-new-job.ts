@@ -1,0 +1,108 @@
+import { isGate } from '@svc/contract';
+import type { NewJobPlacement, PermittedJob, ProposedPlacement } from '@svc/jobs';
+import { type BoundarySettings, type EffectiveConfig, routingRules } from '@svc/settings';
+import type { JobRecord, Placed } from '@svc/store';
+import { policyPart, toConfigScope } from '@svc/decision';
+import { KnownLanes } from './known-lanes';
+import { planDispatch, type PlanDeps, type PlannedDispatch } from './plan-dispatch';
+import type { SchedulingEvents } from './scheduling-deps';
+import { sendDispatch, type SendDeps } from './send-dispatch';
+import type { WorkerRegistry } from './worker-registry';
+
+export interface PlacementDeps extends PlanDeps, SendDeps {
+  registry: WorkerRegistry;
+  config: Pick<EffectiveConfig, 'at' | 'budgetsAt' | 'textAt'>;
+  settings: BoundarySettings;
+  /** False: jobs are added to their lanes only. */
+  mayDispatch: boolean;
+  events: Pick<SchedulingEvents, 'received' | 'waiting' | 'dispatched' | 'rolledBack'> & {
+    /** A step after the accepting call failed; the reconciler repeats it. */
+    placementFailed(jobId: string, error: unknown): void;
+  };
+}
+
+/** Bounds the memory for jobs whose ends are not announced here. */
+const MAX_TRACKED = 8_192;
+
+/**
+ * Proposes where the accepting call puts a job that policy permits, and publishes its dispatch. Jobs that need more than
+ * that call go to the queue of undecided jobs: approval gates, jobs with a budget, and critical jobs without a free worker,
+ * for which the scheduler may preempt others. See docs/adr/0018-dispatch-at-submission.md.
+ */
+export class PlacementAtSubmission implements NewJobPlacement {
+  private readonly lanes: KnownLanes;
+  private readonly workerOf = new Map<string, string>();
+  private readonly sending = new Set<Promise<void>>();
+
+  constructor(private readonly deps: PlacementDeps) {
+    this.lanes = new KnownLanes(() => deps.store.workers.lanes());
+  }
+
+  async propose({ record, decision, config }: PermittedJob): Promise<ProposedPlacement | undefined> {
+    const { registry, fleet, mayDispatch } = this.deps;
+    if (isGate(record.topic) || (await this.deps.config.budgetsAt(toConfigScope(record)))) return undefined;
+    const rules = await routingRules(this.deps);
+    const planned = planDispatch(this.deps, record, { rules, config, constraints: decision.constraints });
+    // A process that is disconnected from the bus could not publish, and does not notice that workers leave.
+    const worker = mayDispatch && registry.isBusConnected() ? planned.worker : undefined;
+    const mayWait = record.request.priority !== 'critical';
+    if (!worker && !mayWait) return undefined;
+    const { worker: slot, ...plan } = planned.plan;
+    const place = {
+      ...plan,
+      ...(worker && slot && { worker: slot }),
+      snapshot: policyPart(decision.policy_snapshot ?? ''),
+      otherLanes: worker ? this.lanes.notServedBy(worker, fleet.pools(), rules) : [],
+      mayWait,
+    };
+    return { place, settle: (placed) => this.settle(record, planned, placed) };
+  }
+
+  /** A job has ended: if it was dispatched here, its worker has a free slot. */
+  ended(jobId: string): void {
+    const workerId = this.workerOf.get(jobId);
+    if (workerId === undefined) return;
+    this.workerOf.delete(jobId);
+    this.deps.registry.adjustActive(workerId, -1);
+  }
+
+  /** Resolves when every dispatch of this process was published or rolled back. */
+  async idle(): Promise<void> {
+    await Promise.all(this.sending);
+  }
+
+  private settle(record: JobRecord, { plan, worker }: PlannedDispatch, placed: Placed): void {
+    const { events } = this.deps;
+    const { topic, id } = record;
+    if (placed.kind !== 'queued') events.received(topic);
+    if (placed.kind === 'waiting') events.waiting(topic, placed.reason);
+    // The slot was taken meanwhile, or a job waits in a lane that this process does not know.
+    const isOutdated = worker !== undefined && placed.kind !== 'dispatched';
+    const failed = (error: unknown) => events.placementFailed(id, error);
+    if (isOutdated) void this.lanes.refresh(this.deps.clock.nowMs()).catch(failed);
+    if (placed.kind !== 'dispatched' || !worker) return;
+    this.track(id, worker.id);
+    // A rolled back dispatch frees the slot like an end.
+    const registry = { adjustActive: () => this.ended(id) };
+    const sent = sendDispatch(
+      { ...this.deps, registry },
+      {
+        ...record,
+        attempts: placed.attempt,
+        worker_id: worker.id,
+        dispatch_id: plan.dispatchId,
+        run_ms: plan.runMs,
+      },
+    ).catch(failed);
+    this.sending.add(sent);
+    void sent.then(() => this.sending.delete(sent));
+  }
+
+  private track(jobId: string, workerId: string): void {
+    this.deps.registry.adjustActive(workerId, 1);
+    this.workerOf.set(jobId, workerId);
+    if (this.workerOf.size <= MAX_TRACKED) return;
+    const [oldest] = this.workerOf.keys();
+    if (oldest !== undefined) this.workerOf.delete(oldest);
+  }
+}

@@ -1,0 +1,66 @@
+export interface WorkerSlot {
+  id: string;
+  pool: string;
+  /** 0 = not announced; slots are not limited. */
+  max: number;
+}
+
+/** Where a permitted job goes: to the proposed worker, or to its lane. */
+export interface DispatchPlan {
+  lane: { id: string; spec: string; level: number };
+  worker?: WorkerSlot;
+  dispatchId: string;
+  /** Waiting reason if no worker is proposed. */
+  reason: string;
+  runMs: number;
+  deadlineMs: number;
+  tenantCap: number;
+  /** Cost of a turn: 1, or less for a tenant of higher weight. */
+  turnCost?: number;
+  licenseCap: number;
+  waitMs: number;
+}
+
+/** The placement that the accepting call makes while the policy of the decision is in effect. See ADR 18. */
+export interface Placement extends DispatchPlan {
+  /** Policy part of the snapshot of the decision. */
+  snapshot: string;
+  /** Waiting lanes that the proposed worker does not serve; a job in any other lane precedes the new one. */
+  otherLanes: readonly string[];
+  /** False: without a free worker the job goes to the queue of undecided jobs, since only the scheduler can preempt. */
+  mayWait: boolean;
+}
+
+/** Position of a new job after the accepting call. */
+export type Placed = { kind: 'queued' } | { kind: 'waiting'; reason: string } | { kind: 'dispatched'; attempt: number };
+
+/** The placement as `accept-1.lua` expects it. @param retain retention of ended jobs, for the transition */
+export const placementDocument = (p: Placement, retain: object): object => ({
+  snapshot: p.snapshot,
+  lane: p.lane,
+  ...(p.worker && { worker: p.worker }),
+  other_lanes: p.otherLanes,
+  may_wait: p.mayWait,
+  dispatch_id: p.dispatchId,
+  reason: p.reason,
+  run_ms: p.runMs,
+  deadline_ms: p.deadlineMs,
+  tenant_cap: p.tenantCap,
+  turn_cost: p.turnCost ?? 1,
+  license_cap: p.licenseCap,
+  wait_ms: p.waitMs,
+  from: ['PENDING'],
+  retain,
+});
+
+/** Parses the position in the reply of `accept-1.lua`. */
+export function parsePlaced(kind: string, detail: string): Placed {
+  switch (kind) {
+    case 'dispatched':
+      return { kind, attempt: Number(detail) };
+    case 'waiting':
+      return { kind, reason: detail };
+    default:
+      return { kind: 'queued' };
+  }
+}
