@@ -140,7 +140,7 @@ export const stepsInOrder = checkEachRun('R1', ({ run, timeline }) => {
     const id = toStepId(path);
     if (!steps[id]) faults.push(`has an event of step ${id}, which its workflow does not define`);
     if (begins.has(type)) {
-      for (const dep of graph.getDependencies(id)) {
+      for (const dep of graph.dependenciesOf(id)) {
         if (!ended.has(dep)) faults.push(`${path} began before ${dep} had ended`);
         const { status, settled } = run.steps[dep] ?? {};
         if (settled === 'bad' && steps[id]?.join !== 'any') faults.push(`${path} began though ${dep} ended ${status}`);

@@ -55,5 +55,5 @@ export const isComposite = ({ record }: Pick<StepPlace, 'record'>): boolean => r
 export function listDependencies(definition: WorkflowDefinition, step: string): readonly string[] {
   const graph = getGraph(definition);
   const handled = graph.handles.get(step) ?? [];
-  return graph.getDependencies(step).filter((dep) => !handled.includes(dep));
+  return graph.dependenciesOf(step).filter((dep) => !handled.includes(dep));
 }
