@@ -9,14 +9,8 @@ const trips = 100;
 const messages = [
   'client → api: POST /api/v1/jobs',
   'api → redis: fcall accept',
-  'redis → scheduler: jobs:marker',
-  'scheduler → redis: evalsha',
-  'redis → scheduler: reply',
-  'scheduler → redis: hgetall, getrange',
-  'redis → scheduler: reply',
-  'scheduler → redis: fcall admit',
-  'redis → scheduler: reply',
-  'scheduler → nats: worker.bench-1.jobs',
+  'redis → api: reply',
+  'api → nats: worker.bench-1.jobs',
   'nats → worker: worker.bench-1.jobs',
   'worker → redis: get',
   'redis → worker: reply',
@@ -24,7 +18,7 @@ const messages = [
   'redis → worker: reply',
   'worker → nats: sys.job.result',
   'nats → scheduler: sys.job.result',
-  'scheduler → redis: getrange',
+  'scheduler → redis: getrange, hgetall',
   'redis → scheduler: reply',
   'scheduler → redis: fcall move',
   'redis → api: endings',
@@ -36,14 +30,25 @@ const messages = [
 ];
 
 /** Calls of the processes to Redis per job; those of BullMQ's own scripts are `evalsha`. */
-const calls = { bzpopmin: 3, evalsha: 4, fcall: 4, get: 1, getrange: 4, hgetall: 3, set: 1 };
+const calls = { bzpopmin: 1, fcall: 3, get: 1, getrange: 3, hgetall: 2, hmget: 1, set: 1 };
 
 /** Commands in Redis per job, including those inside scripts. */
 const commands = {
-  ...{ bzpopmin: 3, del: 6, evalsha: 4, exists: 2, expire: 2, fcall: 4, get: 2, getrange: 4, hget: 1, hgetall: 4 },
-  ...{ hincrby: 2, hmget: 10, hmset: 1, hset: 6, incr: 1, llen: 2, lpush: 2, lrem: 1, publish: 1, rpoplpush: 4 },
-  ...{ sadd: 2, scard: 2, set: 3, smembers: 1, srem: 2, time: 4, xadd: 3, xtrim: 1, zadd: 9, zcard: 2, zpopmin: 4 },
-  ...{ zrange: 4, zrangebyscore: 4, zrem: 4 },
+  ...{ bzpopmin: 1, del: 1, exists: 1, expire: 2, fcall: 3, get: 2, getrange: 3, hexists: 1, hgetall: 2, hmget: 5 },
+  ...{
+    hset: 5,
+    lpush: 1,
+    publish: 1,
+    sadd: 2,
+    scard: 1,
+    set: 2,
+    smembers: 1,
+    srem: 1,
+    time: 3,
+    zadd: 6,
+    zrange: 1,
+    zrem: 4,
+  },
 };
 
 /** Less than one command per job, and more than what timers of the product add to single jobs. */

@@ -8,6 +8,7 @@ const verdicts = readVerdicts();
 /** Files that build expressions at run time, and their parts. */
 const knownBuilders: Readonly<Record<string, string>> = {
   'libs/kits/http/src/mount.ts': 'of paths of the route table',
+  'libs/kits/http/src/compiled-checks/description.ts': 'expressions of declared schemas, read back from their text',
   'libs/core/policy/src/action-checks/tautology.ts': 'on conditions of at most 4,096 characters; its test tries texts that would take long',
   'libs/kits/runtime/src/logger/format.ts': 'a class of characters',
   'libs/core/scanning/src/checks-pii.ts': 'words of fixed length, from the start of a text',

@@ -20,7 +20,7 @@ describe('the cost of one job in Redis while many are in progress', () => {
     await use.start({ withoutLoops: true });
     await use.worker({ id: 'w1', concurrency: 50 });
 
-    const cost = await costOf(() => use.submit());
+    const cost = await getCost(() => use.submit());
 
     expect(cost.calls).toBeLessThanOrEqual(maxCalls);
     expect(cost.commands).toBeLessThanOrEqual(maxCommands);
@@ -32,7 +32,7 @@ describe('the cost of one job in Redis while many are in progress', () => {
     const { placement, knows } = await use.gateway();
     await knows('w1');
 
-    const cost = await costOf(() => use.place(placement));
+    const cost = await getCost(() => use.place(placement));
 
     expect(cost.calls).toBeLessThanOrEqual(maxPlacedCalls);
     expect(cost.commands).toBeLessThanOrEqual(maxPlacedCommands);
@@ -40,7 +40,7 @@ describe('the cost of one job in Redis while many are in progress', () => {
 });
 
 /** Calls and commands for each of many concurrent jobs, from submission to scanned success. */
-async function costOf(submit: () => Promise<string>): Promise<{ calls: number; commands: number }> {
+async function getCost(submit: () => Promise<string>): Promise<{ calls: number; commands: number }> {
   // Warm-up: loads scripts and config.
   await use.until(await submit(), 'SUCCEEDED');
 

@@ -3,7 +3,7 @@ import { routingRules } from '@svc/settings';
 import { failJob } from '@svc/jobs';
 import { isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
-import { budgetOf, planDispatch } from './plan-dispatch';
+import { getBudget, planDispatch } from './plan-dispatch';
 import { preemptFor } from './preempt';
 import { type DispatchedJob, sendDispatch } from './send-dispatch';
 
@@ -81,7 +81,7 @@ export const retryCap = (job: JobRecord): number | undefined => {
 
 /** Maximum running time set by policy, if any; ms. */
 export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =>
-  budgetOf(job.safety?.constraints, 'max_runtime_ms');
+  getBudget(job.safety?.constraints, 'max_runtime_ms');
 
 /** Remaining running time, by the current record. */
 export function remainingRunMs(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs: number): number {

@@ -76,7 +76,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     const { topic, id } = record;
     if (placed.kind !== 'queued') events.received(topic);
     if (placed.kind === 'waiting') events.waiting(topic, placed.reason);
-    // The slot was taken meanwhile, or a job waits in a lane that this process does not know.
+    // Another job took the slot, or a job waits in a lane that this process does not know.
     const isOutdated = worker !== undefined && placed.kind !== 'dispatched';
     const failed = (error: unknown) => events.placementFailed(id, error);
     if (isOutdated) void this.lanes.refresh(this.deps.clock.nowMs()).catch(failed);

@@ -70,7 +70,7 @@ export function planDispatch(deps: PlanDeps, job: PlannedJob, inputs: PlanInputs
     reason: choice.kind === 'none' ? waitingReason(choice) : 'pool_overloaded',
     runMs: runningTime(deps, job, constraints),
     deadlineMs: job.deadline_ms,
-    tenantCap: budgetOf(constraints, 'max_concurrent_jobs') ?? 0,
+    tenantCap: getBudget(constraints, 'max_concurrent_jobs') ?? 0,
     turnCost: turnCost(config),
     licenseCap: licenseCap(deps),
     waitMs: waitingTime(deps, job, nowMs),
@@ -86,7 +86,7 @@ function runningTime(
 ): number {
   const { runningMs } = timeoutsFor(fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
   const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - clock.nowMs()) : runningMs;
-  return Math.min(budgetOf(constraints, 'max_runtime_ms') ?? Infinity, remaining);
+  return Math.min(getBudget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
 }
 
 function waitingTime({ fleet }: PlanDeps, job: PlannedJob, nowMs: number): number {
@@ -107,7 +107,7 @@ export function licenseCap(deps: Pick<PlanDeps, 'license'>): number {
 }
 
 /** A limit in the constraints of a decision, if it sets one. */
-export const budgetOf = (constraints: Record<string, unknown> | undefined, name: string): number | undefined => {
+export const getBudget = (constraints: Record<string, unknown> | undefined, name: string): number | undefined => {
   const value = (constraints?.['budgets'] as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'number' && value > 0 ? value : undefined;
 };

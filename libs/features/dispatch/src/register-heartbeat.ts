@@ -31,8 +31,8 @@ export async function registerHeartbeat(
     events.workerRefused(beat.worker_id, `the license allows ${maxWorkers} workers`);
     return undefined;
   }
-  const heard = registry.heartbeat(beat, nowMs);
+  const outcome = registry.heartbeat(beat, nowMs);
   // Before the worker can receive a job whose result could be forged.
   await keepEcho(deps, beat);
-  return heard;
+  return outcome;
 }

@@ -4,7 +4,7 @@ import { bundleCalls } from './policy.testing';
 
 const hour = 3_600_000;
 
-async function comparisonsOf(api: Api): Promise<Record<string, string>[]> {
+async function readComparisons(api: Api): Promise<Record<string, string>[]> {
   const query = `from=${Date.now() - hour}&to=${Date.now() + hour}`;
   const path = `/api/v1/policy/shadows/secops~invariants/results/comparisons?${query}`;
   return (await api.as('admin').get(path)).body['entries'] as Record<string, string>[];
@@ -25,7 +25,7 @@ rules:
 `;
   const api = useApi({ env: { GATEWAY_DISPATCH_AT_SUBMISSION: 'false' } });
   const { put: putBundle, submit } = bundleCalls(api);
-  const comparisons = () => comparisonsOf(api);
+  const comparisons = () => readComparisons(api);
 
   it('are recorded once for denied, held and throttled jobs, and not for jobs that the scheduler evaluates', async () => {
     await putBundle('secops~invariants', { content: live });
@@ -84,14 +84,14 @@ describe('shadow decisions on jobs that the gateway places', () => {
         const { body } = await submit('job.demo.echo');
         const id = String(body['job_id']);
         expect(await api.store.jobs.load(id)).toMatchObject({ decided: 'submission' });
-        await eventually(async () => expect(await comparisonsOf(api)).not.toEqual([]), { withinMs: 500 });
+        await eventually(async () => expect(await readComparisons(api)).not.toEqual([]), { withinMs: 500 });
         return id;
       },
       { withinMs: 15_000 },
     );
 
     await eventually(async () => {
-      const ofJob = (await comparisonsOf(api)).filter(({ job_id: id }) => id === placed);
+      const ofJob = (await readComparisons(api)).filter(({ job_id: id }) => id === placed);
       expect(ofJob).toMatchObject([{ active_verdict: 'ALLOW', shadow_verdict: 'DENY' }]);
     });
   }, 20_000);
