@@ -1,6 +1,7 @@
 import type { TenantScope } from '@svc/contract';
 import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
+import { claimDocument, type ClaimRequest, type DispatchedJob, parseClaimed } from './job.claim';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
 import { Fenced, type Fence } from './lease';
@@ -298,25 +299,14 @@ export class JobRepository {
     }
   }
 
-  /** Dispatches waiting jobs of the given lanes to a worker, at most one per dispatch id. */
-  async claim(
-    worker: WorkerSlot,
-    lanes: readonly string[],
-    dispatchIds: readonly string[],
-    licenseCap: number,
-    snapshot: string,
-  ): Promise<{ id: string; dispatchId: string }[]> {
-    const document = {
-      worker,
-      lanes,
-      dispatch_ids: dispatchIds,
-      from: jobStates.moves.dispatch.from,
-      license_cap: licenseCap,
-      snapshot,
-      retain: this.retain,
-    };
-    const taken = await runScript(this.redis, 'claim', keys.lanes(), luaJson(document));
-    return (taken as [string, string][]).map(([id, dispatchId]) => ({ id, dispatchId }));
+  /**
+   * Dispatches waiting jobs to a worker, at most one per dispatch id.
+   *
+   * @returns their records after the dispatch
+   */
+  async claim(request: ClaimRequest): Promise<DispatchedJob[]> {
+    const document = luaJson(claimDocument(request, this.retain));
+    return parseClaimed(await runScript(this.redis, 'claim', keys.lanes(), document));
   }
 
   /**

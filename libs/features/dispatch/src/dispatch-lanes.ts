@@ -1,5 +1,5 @@
 import { canServe, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
-import type { JobRecord } from '@svc/store';
+import type { DispatchedJob } from '@svc/store';
 import { routingRules } from '@svc/settings';
 import { closedTopic } from '@svc/registry';
 import { licenseCap, publishDispatch, refuseDispatch } from './place-job';
@@ -64,25 +64,24 @@ export class LaneDispatcher {
     const snapshot = await this.getSnapshot();
     // Liveness is rechecked after the last wait before the claim.
     if (!registry.findRoutable(workerId, clock.nowMs())) return 0;
-    const taken = await store.jobs.claim(
-      { id: worker.id, pool: worker.pool, max: worker.maxParallel },
-      this.sampleLanes(lanes),
-      Array.from({ length: room }, () => random.uuid()),
-      licenseCap(this.deps),
+    const taken = await store.jobs.claim({
+      worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel },
+      lanes: this.sampleLanes(lanes),
+      dispatchIds: Array.from({ length: room }, () => random.uuid()),
+      licenseCap: licenseCap(this.deps),
       snapshot,
-    );
+    });
     if (taken.length === 0) {
       this.lanes.readAtMs = 0;
       return 0;
     }
     for (const _ of taken) registry.adjustActive(workerId, 1);
-    const jobs = await store.index.records(taken.map(({ id }) => id));
-    await Promise.all(jobs.filter(isDispatched).map((job) => this.send(job)));
+    await Promise.all(taken.map((job) => this.send(job)));
     return taken.length;
   }
 
   /** A job whose topic was disabled while it waited is refused instead. See docs/architecture.md#the-path-of-a-job. */
-  private async send(job: Dispatched): Promise<void> {
+  private async send(job: DispatchedJob): Promise<void> {
     const closed = await closedTopic(this.deps, job);
     if (!closed) return publishDispatch(this.deps, job);
     return refuseDispatch(this.deps, job, closed);
@@ -121,9 +120,3 @@ export class LaneDispatcher {
     return this.lanes.needs;
   }
 }
-
-type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
-
-/** False for a job that was cancelled after it was claimed. */
-const isDispatched = (job: JobRecord): job is Dispatched =>
-  job.state === 'DISPATCHED' && job.worker_id !== undefined && job.dispatch_id !== undefined;

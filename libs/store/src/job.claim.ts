@@ -1,0 +1,39 @@
+import { jobStates } from '@svc/lifecycle';
+import { type JobRecord, parseJob } from './job.record';
+import type { WorkerSlot } from './job.repository';
+
+/** Dispatches waiting jobs to a worker. */
+export interface ClaimRequest {
+  worker: WorkerSlot;
+  /** Lanes that the worker can serve. */
+  lanes: readonly string[];
+  /** Maximum number of jobs: each takes one of these ids. */
+  dispatchIds: readonly string[];
+  /** 0 = no limit. */
+  licenseCap: number;
+  /** Policy snapshot in effect; '' = existing decisions stay in effect. */
+  snapshot: string;
+}
+
+/** A job that was dispatched to a worker. */
+export type DispatchedJob = JobRecord & { worker_id: string; dispatch_id: string };
+
+/** The claim as `claim-1.lua` expects it. @param retain retention of ended jobs, for the transition */
+export const claimDocument = (c: ClaimRequest, retain: object): object => ({
+  worker: c.worker,
+  lanes: c.lanes,
+  dispatch_ids: c.dispatchIds,
+  from: jobStates.moves.dispatch.from,
+  license_cap: c.licenseCap,
+  snapshot: c.snapshot,
+  retain,
+});
+
+/** Parses the reply of `claim-1.lua`: for each job its fields before, and the fields written, as field, value, ... */
+export const parseClaimed = (reply: unknown): DispatchedJob[] =>
+  (reply as [before: string[], written: string[]][]).map(
+    (lists) => parseJob(Object.fromEntries(lists.flatMap(toPairs))) as DispatchedJob,
+  );
+
+const toPairs = (list: readonly string[]): [string, string][] =>
+  list.flatMap((field, i) => (i % 2 === 0 ? [[field, list[i + 1] ?? '']] : []));
