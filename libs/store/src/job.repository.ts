@@ -1,13 +1,20 @@
 import type { TenantScope } from '@svc/contract';
 import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import { claimDocument, type ClaimRequest, type DispatchedJob, parseClaimed } from './job.claim';
+import {
+  claimDocument,
+  type ClaimRequest,
+  type DispatchedJob,
+  type EndClaim,
+  parseClaimed,
+  toFollowUp,
+} from './job.claim';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
 import { Fenced, type Fence } from './lease';
 import { luaJson } from './lua-json';
 import { auditKept } from './policy.repository';
-import { runScript } from './scripts';
+import { runScript, runScriptWith } from './scripts';
 
 /** Queues in which a job can be parked, by their key in queues.config.ts. */
 export type ParkingQueue = 'jobWaiting' | 'jobApprovals' | 'jobRunning';
@@ -52,6 +59,8 @@ export interface MoveExtras {
   post?: string;
   /** Entry (JSON) for the policy audit of the job's tenant. */
   audit?: string;
+  /** A claim for the slot that this transition frees. It is made even when the transition is refused. */
+  claim?: EndClaim;
 }
 
 /** Conditions for writing facts about a job, and additional effects. */
@@ -263,7 +272,8 @@ export class JobRepository {
   async move(scope: TenantScope, id: string, event: JobEvent, extras: MoveExtras = {}): Promise<MoveOutcome> {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
-    return readMove(await runScript(this.redis, 'move', keys.job(id), id, document, decision), event);
+    const followUp = extras.claim && toFollowUp(extras.claim, this.retain);
+    return readMove(await runScriptWith(this.redis, followUp, 'move', keys.job(id), id, document, decision), event);
   }
 
   /** Dispatches an allowed job to the proposed worker, or adds it to its lane. */
