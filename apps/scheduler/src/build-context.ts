@@ -86,6 +86,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       dispatchIdRequired: env.dispatchIdRequired,
     },
     wake: (workerId: string) => void flush(workerId),
+    claimWithEnd: (workerId: string) => laneDispatcher.claimWithEnd(workerId),
     wakeNew: (workerId: string) => {
       void flush(workerId).then((jobs) => {
         const pool = registry.findRoutable(workerId, clock.nowMs())?.pool;
@@ -97,7 +98,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     scanSoon: (job: JobRecord, result: ResultFacts) => scans.soon(job, result),
   };
   // These need `deps`, which refers to them; no callback runs before they are assigned.
-  const laneDispatcher = new LaneDispatcher(deps);
+  const laneDispatcher: LaneDispatcher = new LaneDispatcher(deps);
   const flush = (workerId: string) =>
     laneDispatcher.dispatchTo(workerId).catch((error: unknown) => {
       log.warn('dispatch loop failed', { worker_id: workerId, error });

@@ -3,6 +3,7 @@ import { Writer } from 'protobufjs/minimal';
 import {
   alertPacket,
   decodePacket,
+  encodeJobRequest,
   encodePacket,
   getErrorCode,
   jobRequestPacket,
@@ -144,6 +145,19 @@ describe('decodePacket', () => {
 });
 
 describe('builders', () => {
+  it('a request encoded from its draft reads like one that was built first, lone surrogates included', () => {
+    const part = fc.oneof(fc.constantFrom('\ud800', '\udfff', '\ud7ff', '\u00ed', 'a'.repeat(40)), fc.string());
+    const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.dictionary(text, text), fc.array(text), (labels, risk_tags) => {
+        const draft = { ...request, labels, meta: { risk_tags } };
+        const packet = jobRequestPacket(head, draft);
+
+        expect(decodePacket(encodeJobRequest(head, draft))).toEqual({ kind: 'ok', packet });
+      }),
+    );
+  });
+
   it('an alert sets both forms of each duplicated field', () => {
     const { body } = alertPacket(head, { severity: 'critical', message: 'm', code: 103, details: { subject: 'x' } });
 

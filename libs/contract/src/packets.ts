@@ -173,9 +173,15 @@ export function encodePacket(packet: Packet): Uint8Array {
 /** The packet in the generated shape. */
 export function rawPacket(packet: Packet): svc.agent.v1.BusPacket.$Properties {
   const { created_at_us, kind, body, ...head } = packet;
-  const seconds = Math.floor(created_at_us / 1e6);
-  const created_at = { seconds, nanos: Math.round(created_at_us - seconds * 1e6) * 1e3 };
-  return { ...head, created_at, protocol_version: protocolVersion, [kind]: body };
+  return { ...head, ...versionAndTime(created_at_us), [kind]: body };
+}
+
+function versionAndTime(createdUs: number) {
+  const seconds = Math.floor(createdUs / 1e6);
+  return {
+    created_at: { seconds, nanos: Math.round(createdUs - seconds * 1e6) * 1e3 },
+    protocol_version: protocolVersion,
+  };
 }
 
 export interface NewPacketHead {
@@ -223,6 +229,33 @@ export const heartbeatPacket = packetBuilder('heartbeat');
 export const handshakePacket = packetBuilder('handshake');
 
 const anyAlert = packetBuilder('alert');
+
+/** A packet as bytes, encoded once for a single publish. */
+export interface EncodedPacket {
+  kind: 'encoded';
+  bytes: Uint8Array;
+  /** Deduplicates repeated publishes; see `messageId`. */
+  messageId: string;
+}
+
+/** Encodes a dispatch or submission directly from its draft. {@link jobRequestPacket} returns it in its decoded form. */
+export function encodeJobRequest(
+  { nowUs, auth_token = '', ...head }: NewPacketHead,
+  draft: Draft<PayloadDrafts['job_request']>,
+): Uint8Array {
+  const encode = (body: object) =>
+    wire.BusPacket.encode({ ...head, ...versionAndTime(nowUs), auth_token, job_request: body }).finish();
+  const bytes = encode(draft);
+  return mayHoldSurrogates(bytes) ? encode(wellFormed(draft) as object) : bytes;
+}
+
+/** Only an encoded surrogate starts with these bytes in a text; elsewhere they may occur by chance. */
+function mayHoldSurrogates(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(0xed); at >= 0; at = bytes.indexOf(0xed, at + 1)) {
+    if ((bytes[at + 1] ?? 0) >= 0xa0) return true;
+  }
+  return false;
+}
 
 export interface AlertDraft {
   severity: 'info' | 'warning' | 'error' | 'critical';

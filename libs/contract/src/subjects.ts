@@ -161,6 +161,18 @@ export const readDispatch = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'e
     assigned_worker_id: '',
   };
 
+/** The message id of a job request, from its parts. @param attempt number of the dispatch; 0 = a submission */
+export function jobRequestMessageId(
+  subject: string,
+  jobId: string,
+  labels: Readonly<Record<string, string>>,
+  attempt: number,
+): string {
+  const label = labels[busMessageIdLabel];
+  if (label) return `jobreq:${subject}:${label}`;
+  return attempt > 0 ? `jobreq:${jobId}:${attempt}` : `jobreq:${jobId}`;
+}
+
 /**
  * The message id of a durable publish, undefined for payloads without one. It contains the attempt, so that a second
  * dispatch or result within the duplicate window is not dropped as a repeat of the first.
@@ -168,10 +180,7 @@ export const readDispatch = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'e
 export function messageId(subject: string, packet: Packet): string | undefined {
   if (packet.kind === 'job_request') {
     const { job_id, labels } = packet.body;
-    const label = labels[busMessageIdLabel];
-    if (label) return `jobreq:${subject}:${label}`;
-    const { attempt } = readDispatch(packet.body);
-    return attempt > 0 ? `jobreq:${job_id}:${attempt}` : `jobreq:${job_id}`;
+    return jobRequestMessageId(subject, job_id, labels, readDispatch(packet.body).attempt);
   }
   if (packet.kind === 'job_result') {
     const { job_id, dispatch, status } = packet.body;

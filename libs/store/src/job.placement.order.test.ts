@@ -69,13 +69,13 @@ class Walk {
       case 'decide':
         return this.decide(one.level);
       case 'claim':
-        await use.store.jobs.claim(
-          { id: one.worker, pool: 'p', max: slots },
-          served[one.worker],
-          [`${this.prefix}-c${this.jobs.length}`, `${this.prefix}-d${this.jobs.length}`],
-          0,
-          's1',
-        );
+        await use.store.jobs.claim({
+          worker: { id: one.worker, pool: 'p', max: slots },
+          lanes: served[one.worker],
+          dispatchIds: [`${this.prefix}-c${this.jobs.length}`, `${this.prefix}-d${this.jobs.length}`],
+          licenseCap: 0,
+          snapshot: 's1',
+        });
         return;
       case 'end': {
         const running = (await this.records()).filter(({ record }) => record && isInFlight(record.state));

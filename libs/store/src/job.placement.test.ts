@@ -70,8 +70,14 @@ describe('a job that the accepting call may place', () => {
       run_ms: 60_000,
     });
     expect(await use.store.jobs.hasQueueEntry({ id: 'a', parked: 'jobWaiting', lane: 'job.default' })).toBe(true);
-    const claimed = await use.store.jobs.claim(worker(), ['job.default'], ['c1'], 0, 's1');
-    expect(claimed).toEqual([{ id: 'a', dispatchId: 'c1' }]);
+    const claimed = await use.store.jobs.claim({
+      worker: worker(),
+      lanes: ['job.default'],
+      dispatchIds: ['c1'],
+      licenseCap: 0,
+      snapshot: 's1',
+    });
+    expect(claimed).toMatchObject([{ id: 'a', dispatch_id: 'c1' }]);
     expect(await entries()).toEqual({ 'jobs-in-flight': ['job-a'] });
   });
 
@@ -81,7 +87,13 @@ describe('a job that the accepting call may place', () => {
     const { snapshot: _, otherLanes: __, mayWait: ___, ...plan } = placement();
     await use.store.jobs.admit('older', { ...plan, set: {} });
 
-    const claimed = await use.store.jobs.claim(worker(9), ['job.default'], ['c1', 'c2'], 0, '');
+    const claimed = await use.store.jobs.claim({
+      worker: worker(9),
+      lanes: ['job.default'],
+      dispatchIds: ['c1', 'c2'],
+      licenseCap: 0,
+      snapshot: '',
+    });
 
     expect(claimed.map(({ id }) => id)).toEqual(['older', 'newer']);
   });
@@ -124,7 +136,13 @@ describe('a lane in which no job waits', () => {
     await accept('a', placement());
     await accept('b', placement(), 'globex');
     await accept('c', placement());
-    await use.store.jobs.claim(worker(9), ['job.default'], ['1', '2', '3'], 0, '');
+    await use.store.jobs.claim({
+      worker: worker(9),
+      lanes: ['job.default'],
+      dispatchIds: ['1', '2', '3'],
+      licenseCap: 0,
+      snapshot: '',
+    });
     await accept('d', placement());
 
     await eventually(() => expect(arrivals).toEqual(Array(2).fill({ id: 'job.default', spec: '{}' })));

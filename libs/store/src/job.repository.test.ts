@@ -24,13 +24,13 @@ const admission = (over: Partial<Admission> = {}): Admission => ({
 const worker = (max = 1, id = 'w1') => ({ id, pool: 'p', max });
 
 const claim = (count: number, max = 100, over: { licenseCap?: number; snapshot?: string } = {}) =>
-  use.store.jobs.claim(
-    worker(max),
-    ['job.default'],
-    Array.from({ length: count }, (_, i) => `c${i}`),
-    over.licenseCap ?? 0,
-    over.snapshot ?? '',
-  );
+  use.store.jobs.claim({
+    worker: worker(max),
+    lanes: ['job.default'],
+    dispatchIds: Array.from({ length: count }, (_, i) => `c${i}`),
+    licenseCap: over.licenseCap ?? 0,
+    snapshot: over.snapshot ?? '',
+  });
 const wait = (id: string, level: number, set: Admission['set'] = {}, tenantCap = 0) =>
   use.store.jobs.admit(id, admission({ lane: { id: 'job.default', spec: '{}', level }, set, tenantCap }));
 
@@ -177,7 +177,18 @@ describe('waiting and claiming', () => {
       kind: 'waiting',
       reason: 'pool_overloaded',
     });
-    expect(await claim(5, 2)).toEqual([{ id: 'b', dispatchId: 'c0' }]);
+    expect(await claim(5, 2)).toMatchObject([{ id: 'b', dispatch_id: 'c0' }]);
+  });
+
+  it('returns the records of claimed jobs as they are stored', async () => {
+    await use.accept('a', { tenant: 'acme' });
+    await wait('a', 2, { safety_snapshot: 'v1', job_hash: 'h' });
+
+    const [claimed] = await claim(1, 9, { licenseCap: 9, snapshot: 'v1' });
+
+    expect(claimed).toEqual(await use.store.jobs.load('a'));
+    expect(claimed).toMatchObject({ state: 'DISPATCHED', attempts: 1, worker_id: 'w1', dispatch_id: 'c0', pool: 'p' });
+    expect(claimed).not.toHaveProperty('waiting_reason');
   });
 
   it('orders by priority, then tenant turns, then arrival', async () => {

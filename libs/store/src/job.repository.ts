@@ -1,20 +1,21 @@
 import type { TenantScope } from '@svc/contract';
 import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
+import { parsePlaced, placementDocument, type DispatchPlan, type Placed, type Placement } from './job.placement';
 import {
-  parsePlaced,
-  placementDocument,
-  type DispatchPlan,
-  type Placed,
-  type Placement,
-  type WorkerSlot,
-} from './job.placement';
+  claimDocument,
+  type ClaimRequest,
+  type DispatchedJob,
+  type EndClaim,
+  parseClaimed,
+  toFollowUp,
+} from './job.claim';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
 import { Fenced, type Fence } from './lease';
 import { luaJson } from './lua-json';
 import { auditKept } from './policy.repository';
-import { runScript } from './scripts';
+import { runScript, runScriptWith } from './scripts';
 
 /** Queues in which a job can be parked, by their key in queues.config.ts. */
 export type ParkingQueue = 'jobWaiting' | 'jobApprovals' | 'jobRunning';
@@ -59,6 +60,8 @@ export interface MoveExtras {
   post?: string;
   /** Entry (JSON) for the policy audit of the job's tenant. */
   audit?: string;
+  /** A claim for the slot that this transition frees. It is made even when the transition is refused. */
+  claim?: EndClaim;
 }
 
 /** Conditions for writing facts about a job, and additional effects. */
@@ -254,7 +257,8 @@ export class JobRepository {
   async move(scope: TenantScope, id: string, event: JobEvent, extras: MoveExtras = {}): Promise<MoveOutcome> {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
-    return readMove(await runScript(this.redis, 'move', keys.job(id), id, document, decision), event);
+    const followUp = extras.claim && toFollowUp(extras.claim, this.retain);
+    return readMove(await runScriptWith(this.redis, followUp, 'move', keys.job(id), id, document, decision), event);
   }
 
   /** Dispatches an allowed job to the proposed worker, or adds it to its lane. */
@@ -290,25 +294,14 @@ export class JobRepository {
     }
   }
 
-  /** Dispatches waiting jobs of the given lanes to a worker, at most one per dispatch id. */
-  async claim(
-    worker: WorkerSlot,
-    lanes: readonly string[],
-    dispatchIds: readonly string[],
-    licenseCap: number,
-    snapshot: string,
-  ): Promise<{ id: string; dispatchId: string }[]> {
-    const document = {
-      worker,
-      lanes,
-      dispatch_ids: dispatchIds,
-      from: jobStates.moves.dispatch.from,
-      license_cap: licenseCap,
-      snapshot,
-      retain: this.retain,
-    };
-    const taken = await runScript(this.redis, 'claim', keys.lanes(), luaJson(document));
-    return (taken as [string, string][]).map(([id, dispatchId]) => ({ id, dispatchId }));
+  /**
+   * Dispatches waiting jobs to a worker, at most one per dispatch id.
+   *
+   * @returns their records after the dispatch
+   */
+  async claim(request: ClaimRequest): Promise<DispatchedJob[]> {
+    const document = luaJson(claimDocument(request, this.retain));
+    return parseClaimed(await runScript(this.redis, 'claim', keys.lanes(), document));
   }
 
   /**

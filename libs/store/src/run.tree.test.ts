@@ -67,6 +67,7 @@ const admission: Admission = {
   set: {},
 };
 const worker = { id: 'w1', pool: 'p', max: 9 };
+const claim = (snapshot: string) => ({ worker, lanes: ['job.default'], dispatchIds: ['d1'], licenseCap: 0, snapshot });
 const dispatch = (id: string) => use.store.jobs.admit(id, { ...admission, worker });
 const step = (below?: string, at = 'weigh') => ({
   at: `workflow-steps ${at} waiting-children`,
@@ -224,7 +225,7 @@ describe('the job of a step in the board', () => {
     await use.store.jobs.admit('j', admission);
     expect(await below()).toEqual([step('jobs-waiting job.default delayed')]);
 
-    await use.store.jobs.claim(worker, ['job.default'], ['d1'], 0, '');
+    await use.store.jobs.claim(claim(''));
     expect(await below()).toEqual([step('jobs-in-flight job.default delayed')]);
 
     await use.store.jobs.move('*', 'j', 'start');
@@ -253,7 +254,7 @@ describe('the job of a step in the board', () => {
     // Policy changed while it waited for a worker.
     await use.store.jobs.move('*', 'j', 'release');
     await use.store.jobs.admit('j', { ...admission, set: { safety_snapshot: 'old' } });
-    expect(await use.store.jobs.claim(worker, ['job.default'], ['d1'], 0, 'new')).toEqual([]);
+    expect(await use.store.jobs.claim(claim('new'))).toEqual([]);
     expect(await below()).toEqual([step('jobs job.default prioritized')]);
   });
 

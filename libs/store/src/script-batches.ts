@@ -3,11 +3,25 @@ import { isUnknownFunction, loadLibrary, type ScriptLibrary } from './script-lib
 
 export type Argument = string | number;
 
+/** A call that runs at the end of each batch with calls that name it, once per batch. */
+export interface FollowUp {
+  name: string;
+  /**
+   * Keys and arguments of the call, requested when the batch is sent; undefined = no call.
+   *
+   * @param count number of calls of the batch that name it
+   */
+  build(count: number): readonly Argument[] | undefined;
+  /** Receives the reply before the calls of the batch resolve. Not called when the call or the batch fails. */
+  settle(reply: unknown): void;
+}
+
 interface Call {
   name: string;
   keys: Argument[];
   args: Argument[];
   bytes: number;
+  followUp?: FollowUp | undefined;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
@@ -33,14 +47,19 @@ export class ScriptBatches {
     private readonly keyCounts: ReadonlyMap<string, number>,
   ) {}
 
-  run(name: string, args: readonly Argument[]): Promise<unknown> {
-    const keyCount = this.keyCounts.get(name);
-    if (keyCount === undefined) throw new Error(`there is no script ${name}`);
+  run(name: string, args: readonly Argument[], followUp?: FollowUp): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const bytes = args.reduce<number>((sum, arg) => sum + (typeof arg === 'string' ? arg.length : 8), 0);
-      this.waiting.push({ name, keys: args.slice(0, keyCount), args: args.slice(keyCount), bytes, resolve, reject });
+      this.waiting.push({ ...this.toCall(name, args), followUp, resolve, reject });
       this.schedule();
     });
+  }
+
+  /** @throws Error for an unknown script */
+  private toCall(name: string, args: readonly Argument[]): Pick<Call, 'name' | 'keys' | 'args' | 'bytes'> {
+    const keyCount = this.keyCounts.get(name);
+    if (keyCount === undefined) throw new Error(`there is no script ${name}`);
+    const bytes = args.reduce<number>((sum, arg) => sum + (typeof arg === 'string' ? arg.length : 8), 0);
+    return { name, keys: args.slice(0, keyCount), args: args.slice(keyCount), bytes };
   }
 
   private schedule(): void {
@@ -58,7 +77,12 @@ export class ScriptBatches {
     this.inFlight++;
     if (this.waiting.length > 0) this.schedule();
     try {
-      const replies = await this.call(calls);
+      const followUps = this.buildFollowUps(calls);
+      const replies = await this.call([...calls, ...followUps.map(({ call }) => call)]);
+      for (const [i, { followUp }] of followUps.entries()) {
+        const [ok, reply] = replies[calls.length + i] ?? [0];
+        if (ok === 1) followUp.settle(reply ?? null);
+      }
       for (const [i, call] of calls.entries()) {
         const [ok, reply] = replies[i] ?? [0, 'the script returned no reply'];
         if (ok === 1) call.resolve(reply ?? null);
@@ -83,7 +107,16 @@ export class ScriptBatches {
     return this.waiting.splice(0, count);
   }
 
-  private async call(calls: readonly Call[]): Promise<[ok: number, reply: unknown][]> {
+  private buildFollowUps(calls: readonly Call[]) {
+    const counts = new Map<FollowUp, number>();
+    for (const { followUp } of calls) if (followUp) counts.set(followUp, (counts.get(followUp) ?? 0) + 1);
+    return [...counts].flatMap(([followUp, count]) => {
+      const args = followUp.build(count);
+      return args ? [{ followUp, call: this.toCall(followUp.name, args) }] : [];
+    });
+  }
+
+  private async call(calls: readonly Pick<Call, 'name' | 'keys' | 'args'>[]): Promise<[ok: number, reply: unknown][]> {
     const keys = calls.flatMap((call) => call.keys);
     const args = calls.flatMap(({ name, keys: own, args }) => [name, own.length, args.length, ...args]);
     const run = () => this.redis.fcall(this.library.name, keys.length, ...keys, ...args);

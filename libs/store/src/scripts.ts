@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { luaKeys } from './keys';
-import { ScriptBatches, type Argument } from './script-batches';
+import { ScriptBatches, type Argument, type FollowUp } from './script-batches';
 import { buildLibrary } from './script-library';
 
 /** Scripts of this library; each takes its keys, then its arguments, and returns a list of strings. */
@@ -108,7 +108,17 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
  * @throws Error with the text of Redis; only the failed call of a batch rejects
  */
 export function runScript(redis: Redis, name: ScriptName, ...args: Argument[]): Promise<unknown> {
+  return runScriptWith(redis, undefined, name, ...args);
+}
+
+/** The same, with a call that runs at the end of the same batch. */
+export function runScriptWith(
+  redis: Redis,
+  followUp: FollowUp | undefined,
+  name: ScriptName,
+  ...args: Argument[]
+): Promise<unknown> {
   const batch = batches.get(redis);
   if (!batch) throw new Error('this connection has no scripts: open it with openStore');
-  return batch.run(name, args);
+  return batch.run(name, args, followUp);
 }

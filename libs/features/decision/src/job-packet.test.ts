@@ -1,3 +1,4 @@
+import { decodePacket } from '@svc/contract';
 import { plainJob } from './job-record.testing';
 import { dispatchPacket } from './job-packet';
 
@@ -6,8 +7,11 @@ const dispatched = {
   worker_id: 'w1',
   dispatch_id: 'd1',
 };
-const envWith = (dataUrls?: Record<string, string>) =>
-  dispatchPacket(dispatched, 'scheduler', 1, '{}', dataUrls).packet.body.env;
+const envWith = (dataUrls?: Record<string, string>) => {
+  const { packet } = dispatchPacket(dispatched, 'scheduler', 1, '{}', dataUrls);
+  const decoded = decodePacket(packet.bytes);
+  return decoded.kind === 'ok' && decoded.packet.kind === 'job_request' ? decoded.packet.body.env : {};
+};
 
 describe('the env of a dispatch', () => {
   it('never holds a data URL that the submitter chose', () => {

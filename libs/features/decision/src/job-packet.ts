@@ -3,11 +3,12 @@ import {
   dataUrlEnv,
   dispatchEnv,
   jobHash,
-  jobRequestPacket,
+  encodeJobRequest,
+  jobRequestMessageId,
   workerJobsSubject,
   type DispatchIdentity,
+  type EncodedPacket,
   type JobRequestDraft,
-  type TypedPacket,
 } from '@svc/contract';
 import { type DecisionRecord, type JobRecord, type StoredRequest, toResolution } from '@svc/store';
 import { wireContextRef } from './context-ref';
@@ -96,17 +97,19 @@ export function dispatchPacket(
   nowUs: number,
   effectiveConfig: string,
   dataUrls: Readonly<Record<string, string>> = {},
-): { subject: string; packet: TypedPacket<'job_request'> } {
+): { subject: string; packet: EncodedPacket } {
   const draft = jobRequestDraft(job);
   const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
   const budgetMs = [remainingMs, job.run_ms ?? 0].filter((ms) => ms > 0);
-  const packet = jobRequestPacket(
+  const subject = workerJobsSubject(job.worker_id);
+  const labels = { ...draft.labels, ...approvalLabels(job), ...bypassLabels(job) };
+  const bytes = encodeJobRequest(
     { trace_id: job.trace_id, sender_id: senderId, nowUs },
     {
       ...draft,
       identity: toIdentity(job),
       dispatch: dispatchIdentity(job),
-      labels: { ...draft.labels, ...approvalLabels(job), ...bypassLabels(job) },
+      labels,
       env: {
         ...withoutDataUrls(draft.env),
         ...dataUrls,
@@ -118,7 +121,10 @@ export function dispatchPacket(
       budget: { ...draft.budget, deadline_ms: budgetMs.length > 0 ? Math.min(...budgetMs) : 0 },
     },
   );
-  return { subject: workerJobsSubject(job.worker_id), packet };
+  return {
+    subject,
+    packet: { kind: 'encoded', bytes, messageId: jobRequestMessageId(subject, job.id, labels, job.attempts) },
+  };
 }
 
 /** Submitters must not control where a worker sends its results. */

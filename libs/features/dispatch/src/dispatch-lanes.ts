@@ -1,7 +1,8 @@
 import { canServe, loadScore, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
-import type { JobRecord, LaneArrival } from '@svc/store';
+import type { ClaimRequest, DispatchedJob, LaneArrival } from '@svc/store';
 import { routingRules } from '@svc/settings';
 import { closedTopic } from '@svc/registry';
+import { FreedSlots } from './freed-slots';
 import { licenseCap } from './plan-dispatch';
 import { publishDispatch, refuseDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -11,6 +12,8 @@ const MAX_LANES = 64;
 const LANE_CACHE_MS = 100;
 /** Longer than any read of the lanes takes. */
 const ARRIVAL_KEPT_MS = 10_000;
+/** Older lanes are not used with an end: a lane that they lack could have waited since. */
+const MAX_LANE_AGE_MS = 2 * LANE_CACHE_MS;
 
 /**
  * Dispatches waiting jobs to workers with free slots. One call at a time serves a worker; calls made while it runs are
@@ -18,6 +21,9 @@ const ARRIVAL_KEPT_MS = 10_000;
  */
 export class LaneDispatcher {
   private readonly busy = new Map<string, { again: boolean }>();
+  /** Claims of workers whose ends are about to be written. */
+  private readonly freed = new Map<string, FreedSlots>();
+  private refreshing: Promise<unknown> | undefined;
   private lanes: { needs: Map<string, RoutingNeeds>; readAtMs: number } = { needs: new Map(), readAtMs: 0 };
   /** Lanes announced lately, which a read that began before does not contain. */
   private readonly arrivals = new Map<string, { needs: RoutingNeeds; atMs: number }>();
@@ -66,6 +72,7 @@ export class LaneDispatcher {
 
   /** Dispatches to every worker with free slots, in case a wake-up was lost. */
   async dispatchToAll(): Promise<void> {
+    for (const id of this.freed.keys()) if (!this.deps.registry.has(id)) this.freed.delete(id);
     this.lanes.readAtMs = 0;
     if ((await this.getWaitingLanes()).size === 0) return;
     const free = this.deps.registry
@@ -74,39 +81,90 @@ export class LaneDispatcher {
     await Promise.all(free.map(({ id }) => this.dispatchTo(id)));
   }
 
-  private async dispatchRound(workerId: string): Promise<number> {
-    const { registry, store, random, clock } = this.deps;
-    const worker = registry.findRoutable(workerId, clock.nowMs());
-    const room = Math.min(MAX_JOBS_PER_ROUND, registry.freeSlots(workerId));
-    if (!worker || room === 0) return 0;
-    const rules = await routingRules(this.deps);
-    const table = this.deps.fleet.pools();
-    const lanes = [...(await this.getWaitingLanes())]
-      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isReservedForOther(needs, workerId, rules))
-      .map(([id]) => id);
-    if (lanes.length === 0) return 0;
-    const snapshot = await this.getSnapshot();
-    // Liveness is rechecked after the last wait before the claim.
-    if (!registry.findRoutable(workerId, clock.nowMs())) return 0;
-    const taken = await store.jobs.claim(
-      { id: worker.id, pool: worker.pool, max: worker.maxParallel },
-      this.sampleLanes(lanes),
-      Array.from({ length: room }, () => random.uuid()),
-      licenseCap(this.deps),
-      snapshot,
+  /**
+   * The claim to make together with the end of a job of this worker, for the slot that the end frees; undefined when no
+   * job is known to wait. Unless the claim fills all free slots, the worker has to be woken after the end.
+   */
+  async claimWithEnd(workerId: string): Promise<FreedSlots | undefined> {
+    const ageMs = this.deps.clock.nowMs() - this.lanes.readAtMs;
+    if (this.lanes.needs.size === 0 || ageMs > MAX_LANE_AGE_MS) return undefined;
+    // The lanes in use stay valid during the refresh: an id determines the needs of its lane.
+    if (ageMs >= LANE_CACHE_MS) this.refreshLanes();
+    const [rules, snapshot] = await Promise.all([routingRules(this.deps), this.getSnapshot()]);
+    const claim = this.freed.get(workerId) ?? this.openFreedSlots(workerId);
+    claim.rules = rules;
+    claim.snapshot = snapshot;
+    return claim;
+  }
+
+  private openFreedSlots(workerId: string): FreedSlots {
+    const claim = new FreedSlots(
+      (ends, rules, snapshot) => {
+        // Later ends belong to another call.
+        this.freed.delete(workerId);
+        const known = this.busy.has(workerId) ? 0 : this.deps.registry.freeSlots(workerId);
+        return this.buildClaim(workerId, known + ends, this.lanes.needs, rules, snapshot);
+      },
+      (jobs) => {
+        if (jobs.length === 0) this.lanes.readAtMs = 0;
+        void this.sendAll(workerId, jobs).catch(() => undefined);
+      },
     );
+    this.freed.set(workerId, claim);
+    return claim;
+  }
+
+  private async dispatchRound(workerId: string): Promise<number> {
+    const { registry, store, clock } = this.deps;
+    if (!registry.findRoutable(workerId, clock.nowMs()) || registry.freeSlots(workerId) === 0) return 0;
+    const rules = await routingRules(this.deps);
+    const lanes = await this.getWaitingLanes();
+    if (lanes.size === 0) return 0;
+    const snapshot = await this.getSnapshot();
+    const request = this.buildClaim(workerId, registry.freeSlots(workerId), lanes, rules, snapshot);
+    if (!request) return 0;
+    const taken = await store.jobs.claim(request);
     if (taken.length === 0) {
       this.lanes.readAtMs = 0;
       return 0;
     }
-    for (const _ of taken) registry.adjustActive(workerId, 1);
-    const jobs = await store.index.records(taken.map(({ id }) => id));
-    await Promise.all(jobs.filter(isDispatched).map((job) => this.send(job)));
+    await this.sendAll(workerId, taken);
     return taken.length;
   }
 
+  /** Checks liveness, so nothing may be awaited between this and the claim. */
+  private buildClaim(
+    workerId: string,
+    slots: number,
+    waiting: ReadonlyMap<string, RoutingNeeds>,
+    rules: RoutingRules,
+    snapshot: string,
+  ): ClaimRequest | undefined {
+    const { registry, clock, random, fleet } = this.deps;
+    const worker = registry.findRoutable(workerId, clock.nowMs());
+    const room = Math.min(MAX_JOBS_PER_ROUND, slots);
+    if (!worker || worker.draining || room === 0) return undefined;
+    const table = fleet.pools();
+    const lanes = [...waiting]
+      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isReservedForOther(needs, workerId, rules))
+      .map(([id]) => id);
+    if (lanes.length === 0) return undefined;
+    return {
+      worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel },
+      lanes: this.sampleLanes(lanes),
+      dispatchIds: Array.from({ length: room }, () => random.uuid()),
+      licenseCap: licenseCap(this.deps),
+      snapshot,
+    };
+  }
+
+  private async sendAll(workerId: string, jobs: readonly DispatchedJob[]): Promise<void> {
+    for (const _ of jobs) this.deps.registry.adjustActive(workerId, 1);
+    await Promise.all(jobs.map((job) => this.send(job)));
+  }
+
   /** A job whose topic was disabled while it waited is refused instead. See docs/architecture.md#the-path-of-a-job. */
-  private async send(job: Dispatched): Promise<void> {
+  private async send(job: DispatchedJob): Promise<void> {
     const closed = await closedTopic(this.deps, job);
     if (!closed) return publishDispatch(this.deps, job);
     return refuseDispatch(this.deps, job, closed);
@@ -137,6 +195,16 @@ export class LaneDispatcher {
   private async getWaitingLanes(): Promise<Map<string, RoutingNeeds>> {
     const nowMs = this.deps.clock.nowMs();
     if (nowMs - this.lanes.readAtMs < LANE_CACHE_MS) return this.lanes.needs;
+    return this.readLanes(nowMs);
+  }
+
+  private refreshLanes(): void {
+    this.refreshing ??= this.readLanes(this.deps.clock.nowMs())
+      .catch(() => undefined)
+      .finally(() => (this.refreshing = undefined));
+  }
+
+  private async readLanes(nowMs: number): Promise<Map<string, RoutingNeeds>> {
     const specs = await this.deps.store.workers.lanes();
     const needs = new Map(Object.entries(specs).map(([id, spec]) => [id, needsFromSpec(spec)]));
     for (const [id, arrival] of this.arrivals) {
@@ -147,9 +215,3 @@ export class LaneDispatcher {
     return needs;
   }
 }
-
-type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
-
-/** False for a job that was cancelled after it was claimed. */
-const isDispatched = (job: JobRecord): job is Dispatched =>
-  job.state === 'DISPATCHED' && job.worker_id !== undefined && job.dispatch_id !== undefined;

@@ -18,6 +18,7 @@ import {
   scanEntry,
 } from '@svc/output-safety';
 import { entryPriority, delayToDeadline } from './queue-entry';
+import type { FreedSlots } from './freed-slots';
 import { retryCap } from './place-job';
 import { afterPreemption } from './preempt';
 import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
@@ -60,9 +61,13 @@ async function applyResult(
   result: JobResult,
   body: ResultBody,
 ): Promise<boolean> {
-  if (!(await writeOutcome(deps, job, result, body))) return false;
+  const freed: Freed = {};
+  if (!(await writeOutcome({ deps, job, result, body, freed }))) return false;
   deps.inFlight.forget(job.id);
-  if (job.worker_id) freeSlot(deps, job.worker_id);
+  if (job.worker_id) {
+    deps.registry.adjustActive(job.worker_id, -1);
+    if (!freed.slots?.isFilled) deps.wake(job.worker_id);
+  }
   await learnEcho(deps, result.worker_id, result.dispatch);
   return true;
 }
@@ -93,21 +98,27 @@ const maxCostUsd = 1_000_000;
 /** Error texts of workers are shown to readers, stored in dead letters and logged, so secrets are redacted. */
 const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
 
-/** A result with its job, and the writes common to all outcomes. */
-interface ResultContext extends CheckedResult {
+/** The claim that was made with the end, if any. */
+interface Freed {
+  slots?: FreedSlots | undefined;
+}
+
+/** A result with its job. */
+interface JudgedResult extends CheckedResult {
   deps: SchedulingDeps;
   result: JobResult;
+  freed: Freed;
+}
+
+/** The same with the writes common to all outcomes. */
+interface ResultContext extends JudgedResult {
   /** The guards of the write, and in `set` the fields of the result. */
   extras: MoveExtras & { set: Partial<JobRecord> };
 }
 
 /** Returns whether this call moved the job. */
-async function writeOutcome(
-  deps: SchedulingDeps,
-  job: JobRecord,
-  result: JobResult,
-  body: ResultBody,
-): Promise<boolean> {
+async function writeOutcome(judged: JudgedResult): Promise<boolean> {
+  const { deps, job, result } = judged;
   const isForeign = await isForeignResult(deps.store, job.id, result.result_ptr);
   const extras = {
     from: withWorker,
@@ -115,7 +126,7 @@ async function writeOutcome(
     ...(job.worker_id && { holder: job.worker_id }),
     set: toFields(deps, job, isForeign ? { ...result, result_ptr: '' } : result),
   };
-  const ctx = { deps, job, result, body, extras };
+  const ctx = { ...judged, extras };
   if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return isForeign ? fail(ctx, foreignResult) : succeed(ctx);
   const end = toReportedEnd(result);
   return end ? fail(ctx, end) : failOrRetry(ctx);
@@ -185,7 +196,7 @@ async function succeed(ctx: ResultContext): Promise<boolean> {
   if (mismatch) return fail(ctx, { event: 'fail', ...mismatch }, set);
   const needsScan = check.scanBody && !content;
   const moved = await transitionAndPublish(deps, job, 'succeed', {
-    ...extras,
+    ...(await withClaim(ctx)),
     set,
     unset: failureFields.filter((field) => job[field] !== undefined),
     ...(needsScan && { queueEntries: [scanEntry(job)] }),
@@ -230,14 +241,22 @@ interface Failure {
   reported?: JobRecord['reported'];
 }
 
-const fail = ({ deps, job, extras }: ResultContext, failure: Failure, set = extras.set): Promise<boolean> =>
-  failJob(deps, job, failure, { ...extras, set });
+async function fail(ctx: ResultContext, failure: Failure, set = ctx.extras.set): Promise<boolean> {
+  return failJob(ctx.deps, ctx.job, failure, { ...(await withClaim(ctx)), set });
+}
 
-async function failOrRetry({ deps, job, result, extras }: ResultContext): Promise<boolean> {
+/** The guards and fields of the write, and the claim for the slot that it frees. Call this immediately before the write. */
+async function withClaim({ deps, job, freed, extras }: ResultContext): Promise<ResultContext['extras']> {
+  if (job.worker_id) freed.slots = await deps.claimWithEnd(job.worker_id);
+  return { ...extras, ...(freed.slots && { claim: freed.slots }) };
+}
+
+async function failOrRetry(ctx: ResultContext): Promise<boolean> {
+  const { deps, job, result } = ctx;
   const status = toFailureStatus(result.status);
   const code = result.error_code || (status === 'FAILED_FATAL' ? 'worker_failed_fatal' : 'worker_failed');
   const message = readable(result.error_message) || jobStatusName(result.status);
-  return retryOrFail(deps, job, { status, code, message }, extras);
+  return retryOrFail(deps, job, { status, code, message }, await withClaim(ctx));
 }
 
 function toFailureStatus(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' {

@@ -7,6 +7,7 @@ import type { ShadowReporter } from '@svc/decision';
 import type { TopicDeps } from '@svc/registry';
 import type { BudgetAction } from '@svc/policy';
 import type { JobRecord, SpendAlert } from '@svc/store';
+import type { FreedSlots } from './freed-slots';
 import type { InFlightRecords } from './in-flight-records';
 import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from '@svc/output-safety';
@@ -100,6 +101,8 @@ export interface SchedulingDeps extends Base {
   };
   /** A worker may have a free slot: dispatch waiting jobs soon. */
   wake(workerId: string): void;
+  /** See `LaneDispatcher.claimWithEnd`. */
+  claimWithEnd(workerId: string): Promise<FreedSlots | undefined>;
   /** Like `wake`, for a new worker; its jobs are reported as flushed. */
   wakeNew(workerId: string): void;
   onDeadLetterFailed(topic: string): void;

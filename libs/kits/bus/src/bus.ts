@@ -3,6 +3,7 @@ import {
   messageId,
   messageIdHeader,
   type ConsumerSpec,
+  type EncodedPacket,
   type Packet,
   type PayloadKind,
 } from '@svc/contract';
@@ -130,10 +131,11 @@ export class Bus {
    */
   publishDurable(
     subject: string,
-    packet: Packet,
-    { msgId = messageId(subject, packet), trace }: DurableOptions = {},
+    packet: Packet | EncodedPacket,
+    { msgId = packet.kind === 'encoded' ? packet.messageId : messageId(subject, packet), trace }: DurableOptions = {},
   ): Promise<Stored> {
-    return this.publishDurableBytes(subject, encodePacket(packet), {
+    const bytes = packet.kind === 'encoded' ? packet.bytes : encodePacket(packet);
+    return this.publishDurableBytes(subject, bytes, {
       ...(msgId && { msgId }),
       ...(trace && { trace }),
     });

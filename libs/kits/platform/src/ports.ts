@@ -1,4 +1,4 @@
-import type { Packet } from '@svc/contract';
+import type { EncodedPacket, Packet } from '@svc/contract';
 import type { PoolTable, TimeoutTable } from '@svc/routing';
 import type { Store } from '@svc/store';
 
@@ -6,7 +6,7 @@ import type { Store } from '@svc/store';
 export interface JobBus {
   publish(subject: string, packet: Packet): Promise<void>;
   /** @returns the sequence number of the stored message, if available */
-  publishDurable(subject: string, packet: Packet): Promise<{ seq: number } | void>;
+  publishDurable(subject: string, packet: Packet | EncodedPacket): Promise<{ seq: number } | void>;
 }
 
 export interface Clock {

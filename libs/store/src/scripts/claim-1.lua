@@ -5,7 +5,7 @@
   KEYS  1 lanes
   ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot } (JSON)
 
-  Returns  a list of dispatched { job id, dispatch id }
+  Returns  a list of dispatched { fields of the record before, fields written }, each as field, value, ...
 ]]
 local c = cjson.decode(ARGV[1])
 local taken = {}
@@ -40,13 +40,12 @@ local function best_waiting()
   return best
 end
 
-local function decide_again(job)
-  local topic, run, path = unpack(redis.call('HMGET', key.job(job.id), 'topic', 'run', 'run_path'))
+local function decide_again(job, record)
   local q = { queue = 'jobs', suffix = 'policy-' .. text(at), priority = 1 }
   redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '', 'entry', entry_id(job.id, q))
   lane_remove(job.lane, job.level, job.tenant, job.id)
   bull_unpark('jobWaiting', bull_id(job.id))
-  enqueue(job.id, topic, q, math.floor(at / 1000), path and run, path)
+  enqueue(job.id, record.topic, q, math.floor(at / 1000), record.run_path and record.run, record.run_path)
 end
 
 -- Bounds the running time, independent of the content of the lanes.
@@ -56,26 +55,25 @@ while #taken < #c.dispatch_ids and tries > 0 do
   local job = best_waiting()
   if not job then break end
   heads[job.place] = nil
-  local state, attempts, run_ms, deadline_ms, cap, snapshot, cost = unpack(redis.call('HMGET', key.job(job.id), 'state',
-    'attempts', 'run_ms', 'deadline_ms', 'tenant_cap', 'safety_snapshot', 'turn_cost'))
-  if not state or not is(c.from, state) then
+  local record, list = read_record(job.id)
+  local snapshot = record.safety_snapshot or ''
+  if not record.state or not is(c.from, record.state) then
     lane_remove(job.lane, job.level, job.tenant, job.id)
   -- A job allowed while policy was unavailable has no snapshot.
-  elseif c.snapshot ~= '' and (snapshot or '') ~= '' and snapshot ~= c.snapshot then
-    decide_again(job)
+  elseif c.snapshot ~= '' and snapshot ~= '' and snapshot ~= c.snapshot then
+    decide_again(job, record)
   else
-    local room = room_for(job.tenant, tonumber(cap or 0), c.worker, c.license_cap)
+    local room = room_for(job.tenant, tonumber(record.tenant_cap or 0), c.worker, c.license_cap)
     if room == 'tenant_limit' then
       lane_out_of_turn(job.lane, job.level, job.tenant)
       redis.call('HSET', key.job(job.id), 'waiting_reason', room)
     elseif room ~= 'ok' then
       break
     else
-      lane_took_turn(job.lane, job.level, job.tenant, tonumber(cost or 1))
-      local dispatch_id = c.dispatch_ids[#taken + 1]
-      dispatch_job(job.id, c, c.worker, dispatch_id,
-        { attempts = tonumber(attempts), run_ms = tonumber(run_ms), deadline_ms = tonumber(deadline_ms or 0) }, at + #taken)
-      taken[#taken + 1] = { job.id, dispatch_id }
+      lane_took_turn(job.lane, job.level, job.tenant, tonumber(record.turn_cost or 1))
+      local written = dispatch_job(job.id, c, c.worker, c.dispatch_ids[#taken + 1], { attempts = tonumber(record.attempts),
+        run_ms = tonumber(record.run_ms), deadline_ms = tonumber(record.deadline_ms or 0) }, at + #taken, nil, nil, record)
+      taken[#taken + 1] = { list, written }
     end
   end
 end

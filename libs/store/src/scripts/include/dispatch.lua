@@ -15,8 +15,9 @@ local function room_for(tenant, tenant_cap, worker, license_cap)
   return 'ok'
 end
 
--- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record; `extra` = additional fields.
-local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision)
+-- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record; `extra` = additional fields;
+-- `known` as for move_job. Returns the fields that it wrote, as a list of field and value.
+local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision, known)
   local attempt = job.attempts + 1
   local until_ms = job.run_ms
   if job.deadline_ms > 0 then until_ms = math.min(until_ms, job.deadline_ms - math.floor(at / 1000)) end
@@ -29,7 +30,9 @@ local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision
     set[#set + 1] = 'counted'
     set[#set + 1] = '1'
   end
-  return move_job(id, { event = 'dispatch', from = m.from, to = 'DISPATCHED', scope = '*', set = set, worker = worker.id,
+  local move = { event = 'dispatch', from = m.from, to = 'DISPATCHED', scope = '*', set = set, worker = worker.id,
     counted = m.license_cap > 0,
-    decision = decision, unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain }, at)
+    decision = decision, unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain }
+  move_job(id, move, at, known)
+  return move.set
 end

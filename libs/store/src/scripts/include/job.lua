@@ -37,6 +37,13 @@ local function write_dead_letter(id, tenant, letter, at, now_ms)
   bull_add_failed('deadLetters', bull_id(id), letter.topic, cjson.encode({ job_id = id }), now_ms, letter.reason)
 end
 
+-- All fields of a record by name, and the list that Redis returned. No fields if there is no record.
+local function read_record(id)
+  local list, fields = redis.call('HGETALL', key.job(id)), {}
+  for i = 1, #list, 2 do fields[list[i]] = list[i + 1] end
+  return fields, list
+end
+
 local function expire_job(id, retain)
   redis.call('EXPIRE', key.job(id), retain.meta_sec)
   redis.call('EXPIRE', key.context(id), retain.data_sec)
@@ -94,13 +101,22 @@ end
     post?          event (JSON) for the run of the job
     audit?         { entry (JSON), keep } for the policy audit of the job's tenant
   }
+  `known`: fields of the record by name, if this script has read them and not changed them since.
+  Adds all written fields to `m.set`.
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
-local function move_job(id, m, at)
+local MOVE_FIELDS = { 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
+  'decisions', 'counted', 'run', 'run_path' }
+
+local function move_job(id, m, at, known)
   local record = key.job(id)
-  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path =
-    unpack(redis.call('HMGET', record, 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level',
-      'topic', 'history', 'decisions', 'counted', 'run', 'run_path'))
+  local values = {}
+  if known then
+    for i, field in ipairs(MOVE_FIELDS) do values[i] = known[field] or false end
+  else
+    values = redis.call('HMGET', record, unpack(MOVE_FIELDS))
+  end
+  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path = unpack(values)
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -118,7 +134,9 @@ local function move_job(id, m, at)
   if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
   if worker and is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker, counted) end
 
+  local holds_approval = approval or is(m.set or {}, 'approval')
   local set = m.set or {}
+  m.set = set
   for _, field in ipairs(m.unset or {}) do
     set[#set + 1] = field
     set[#set + 1] = ''
@@ -150,7 +168,7 @@ local function move_job(id, m, at)
   if from ~= m.to then redis.call('ZREM', key.jobsInState(tenant, from), id) end
   redis.call('ZADD', key.jobsInState(tenant, m.to), stamp, id)
   -- Holding a job also opens its approval.
-  if approval or is(m.set or {}, 'approval') then redis.call('ZADD', key.approvals(tenant), stamp, id) end
+  if holds_approval then redis.call('ZADD', key.approvals(tenant), stamp, id) end
   if is(TERMINAL, m.to) then
     if not is(TERMINAL, from) then settle_job(record, run, at) end
     expire_job(id, m.retain)

@@ -1,0 +1,29 @@
+import type { RoutingRules } from '@svc/routing';
+import type { ClaimRequest, DispatchedJob, EndClaim } from '@svc/store';
+
+/** The claim for slots of one worker, sent with the ends that free them. All ends of a call share it. */
+export class FreedSlots implements EndClaim {
+  /** Routing rules and policy snapshot in effect when the last of the ends was written. */
+  rules: RoutingRules = { readinessRequired: true };
+  snapshot = '';
+  /** Whether the claim filled all free slots, so that there is nothing to dispatch after the ends. */
+  isFilled = false;
+  private requested = 0;
+
+  constructor(
+    private readonly request: (ends: number, rules: RoutingRules, snapshot: string) => ClaimRequest | undefined,
+    private readonly onClaimed: (jobs: DispatchedJob[]) => void,
+  ) {}
+
+  build(ends: number): ClaimRequest | undefined {
+    const request = this.request(ends, this.rules, this.snapshot);
+    this.requested = request?.dispatchIds.length ?? 0;
+    this.isFilled = false;
+    return request;
+  }
+
+  settle(jobs: DispatchedJob[]): void {
+    this.isFilled = jobs.length === this.requested;
+    this.onClaimed(jobs);
+  }
+}

@@ -1,0 +1,68 @@
+import { jobStates } from '@svc/lifecycle';
+import { type JobRecord, parseJob } from './job.record';
+import { keys } from './keys';
+import { luaJson } from './lua-json';
+import type { FollowUp } from './script-batches';
+import type { WorkerSlot } from './job.placement';
+
+/** Dispatches waiting jobs to a worker. */
+export interface ClaimRequest {
+  worker: WorkerSlot;
+  /** Lanes that the worker can serve. */
+  lanes: readonly string[];
+  /** Maximum number of jobs: each takes one of these ids. */
+  dispatchIds: readonly string[];
+  /** 0 = no limit. */
+  licenseCap: number;
+  /** Policy snapshot in effect; '' = existing decisions stay in effect. */
+  snapshot: string;
+}
+
+/** A job that was dispatched to a worker. */
+export type DispatchedJob = JobRecord & { worker_id: string; dispatch_id: string };
+
+/** A claim in the same call of Redis as the ends of jobs that free its slots, after them. */
+export interface EndClaim {
+  /** @param ends number of ends in that call. @returns undefined when there is nothing to claim */
+  build(ends: number): ClaimRequest | undefined;
+  /** Receives the dispatched jobs before the ends resolve. Not called when the claim fails, or its reply is lost. */
+  settle(jobs: DispatchedJob[]): void;
+}
+
+/** The claim as `claim-1.lua` expects it. @param retain retention of ended jobs, for the transition */
+export const claimDocument = (c: ClaimRequest, retain: object): object => ({
+  worker: c.worker,
+  lanes: c.lanes,
+  dispatch_ids: c.dispatchIds,
+  from: jobStates.moves.dispatch.from,
+  license_cap: c.licenseCap,
+  snapshot: c.snapshot,
+  retain,
+});
+
+/** Parses the reply of `claim-1.lua`: for each job its fields before, and the fields written, as field, value, ... */
+export const parseClaimed = (reply: unknown): DispatchedJob[] =>
+  (reply as [before: string[], written: string[]][]).map(
+    (lists) => parseJob(Object.fromEntries(lists.flatMap(toPairs))) as DispatchedJob,
+  );
+
+const toPairs = (list: readonly string[]): [string, string][] =>
+  list.flatMap((field, i) => (i % 2 === 0 ? [[field, list[i + 1] ?? '']] : []));
+
+const followUps = new WeakMap<EndClaim, FollowUp>();
+
+/** The claim as a call at the end of a batch; the same one for each end, so that it is sent once. */
+export function toFollowUp(claim: EndClaim, retain: object): FollowUp {
+  const known = followUps.get(claim);
+  if (known) return known;
+  const followUp: FollowUp = {
+    name: 'claim',
+    build: (ends) => {
+      const request = claim.build(ends);
+      return request && [keys.lanes(), luaJson(claimDocument(request, retain))];
+    },
+    settle: (reply) => claim.settle(parseClaimed(reply)),
+  };
+  followUps.set(claim, followUp);
+  return followUp;
+}
