@@ -1,4 +1,5 @@
 import { subjects } from '@svc/contract';
+import type { PacketDelivery } from '@svc/bus';
 import { registerHeartbeat, WorkerRegistry } from '@svc/dispatch';
 import { licenseLimits, type Platform, startLoops } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
@@ -25,10 +26,14 @@ export async function followWorkers(
   const failed = (error: unknown) =>
     log.oncePer('workers', 10_000).warn('handling a heartbeat failed; the next one is handled', { error });
   registry.busConnected(clock.nowMs());
-  bus.subscribe(subjects.heartbeat, async ({ packet }) => {
-    await registerHeartbeat(deps, packet.sender_id, packet.body).catch(failed);
-  });
-  bus.subscribe(subjects.handshake, ({ packet }) => registry.handshake(packet.sender_id, packet.body, clock.nowMs()));
+  // The scheduler receives the same packets and reports those that are refused.
+  const options = { isReportedElsewhere: true };
+  const onHeartbeat = ({ packet }: PacketDelivery<'heartbeat'>) =>
+    registerHeartbeat(deps, packet.sender_id, packet.body).then(() => undefined, failed);
+  const onHandshake = ({ packet }: PacketDelivery<'handshake'>) =>
+    registry.handshake(packet.sender_id, packet.body, clock.nowMs());
+  bus.subscribe(subjects.heartbeat, onHeartbeat, options);
+  bus.subscribe(subjects.handshake, onHandshake, options);
   const snapshot = await store.workers.snapshot().catch(() => null);
   if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
   const expire = { name: 'workers', everyMs: expireEveryMs, run: async () => void registry.expire(clock.nowMs()) };

@@ -186,13 +186,17 @@ export class Bus {
     );
   }
 
-  /** Subscribes to a subject on core NATS: all packets, or this queue group's share. */
+  /**
+   * Subscribes to a subject on core NATS: all packets, or this queue group's share.
+   *
+   * @param options.isReportedElsewhere another service reports the packets of this subject that are refused
+   */
   subscribe<K extends PayloadKind>(
     { name, payload }: { name: string; payload: K },
     handler: (delivery: PacketDelivery<K>) => Promise<void> | void,
-    { group }: { group?: string } = {},
+    { group, isReportedElsewhere = false }: { group?: string; isReportedElsewhere?: boolean } = {},
   ): Consumption {
-    const report = this.refusals.report.bind(this.refusals);
+    const report = isReportedElsewhere ? () => undefined : this.refusals.report.bind(this.refusals);
     const handled = packetHandler(payload, async (delivery) => (await handler(delivery), { kind: 'ack' }), report);
     return this.tap(name, handled, { ...(group && { group }) });
   }
