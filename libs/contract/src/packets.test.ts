@@ -4,6 +4,7 @@ import {
   alertPacket,
   decodePacket,
   encodeJobRequest,
+  encodeJobResult,
   encodePacket,
   getErrorCode,
   jobRequestPacket,
@@ -145,17 +146,35 @@ describe('decodePacket', () => {
 });
 
 describe('builders', () => {
-  it('a request encoded from its draft reads like one that was built first, lone surrogates included', () => {
+  describe('a packet encoded from its draft reads like one that was built first, lone surrogates included', () => {
     const part = fc.oneof(fc.constantFrom('\ud800', '\udfff', '\ud7ff', '\u00ed', 'a'.repeat(40)), fc.string());
     const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''));
-    fc.assert(
-      fc.property(fc.dictionary(text, text), fc.array(text), (labels, risk_tags) => {
-        const draft = { ...request, labels, meta: { risk_tags } };
-        const packet = jobRequestPacket(head, draft);
 
-        expect(decodePacket(encodeJobRequest(head, draft))).toEqual({ kind: 'ok', packet });
-      }),
-    );
+    it('a request', () => {
+      fc.assert(
+        fc.property(fc.dictionary(text, text), fc.array(text), (labels, risk_tags) => {
+          const draft = { ...request, labels, meta: { risk_tags } };
+          const packet = jobRequestPacket(head, draft);
+
+          expect(decodePacket(encodeJobRequest(head, draft))).toEqual({ kind: 'ok', packet });
+        }),
+      );
+    });
+
+    it('a result', () => {
+      fc.assert(
+        fc.property(text, fc.array(text), fc.nat(), (error_message, artifact_ptrs, attempt) => {
+          const dispatch = { dispatch_id: 'd', attempt };
+          const draft = { job_id: 'j', worker_id: 'w', status: 5, dispatch, error_message, artifact_ptrs };
+          const packet = jobResultPacket({ ...head, auth_token: 'token' }, draft);
+
+          const bytes = encodeJobResult({ ...head, auth_token: 'token' }, draft);
+
+          expect(bytes).toEqual(encodePacket(packet));
+          expect(decodePacket(bytes)).toEqual({ kind: 'ok', packet });
+        }),
+      );
+    });
   });
 
   it('an alert sets both forms of each duplicated field', () => {

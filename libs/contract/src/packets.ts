@@ -1,5 +1,5 @@
 import type { svc } from './proto/generated/bus';
-import { plainMessage } from './proto/plain';
+import { plainMessage, toInteger } from './proto/plain';
 import { wellFormed } from './proto/well-formed';
 import { withoutUnreadableFields } from './proto/readable';
 import {
@@ -130,8 +130,7 @@ function readPacket(raw: svc.agent.v1.BusPacket): Decoded {
 }
 
 function microseconds(timestamp: svc.agent.v1.BusPacket['created_at']): number {
-  // Zero seconds are omitted on the wire and read as a Long object.
-  return Number(timestamp?.seconds ?? 0) * 1e6 + Math.floor((timestamp?.nanos ?? 0) / 1e3);
+  return toInteger(timestamp?.seconds ?? 0) * 1e6 + Math.floor((timestamp?.nanos ?? 0) / 1e3);
 }
 
 /** Rules that every consumer checks. */
@@ -238,16 +237,19 @@ export interface EncodedPacket {
   messageId: string;
 }
 
+const draftEncoder =
+  <K extends keyof typeof bodies>(kind: K) =>
+  ({ nowUs, auth_token = '', ...head }: NewPacketHead, draft: Draft<PayloadDrafts[K]>): Uint8Array => {
+    const encode = (body: object) =>
+      wire.BusPacket.encode({ ...head, ...versionAndTime(nowUs), auth_token, [kind]: body }).finish();
+    const bytes = encode(draft);
+    return mayHoldSurrogates(bytes) ? encode(wellFormed(draft) as object) : bytes;
+  };
+
 /** Encodes a dispatch or submission directly from its draft. {@link jobRequestPacket} returns it in its decoded form. */
-export function encodeJobRequest(
-  { nowUs, auth_token = '', ...head }: NewPacketHead,
-  draft: Draft<PayloadDrafts['job_request']>,
-): Uint8Array {
-  const encode = (body: object) =>
-    wire.BusPacket.encode({ ...head, ...versionAndTime(nowUs), auth_token, job_request: body }).finish();
-  const bytes = encode(draft);
-  return mayHoldSurrogates(bytes) ? encode(wellFormed(draft) as object) : bytes;
-}
+export const encodeJobRequest = draftEncoder('job_request');
+/** Encodes a result directly from its draft. {@link jobResultPacket} returns it in its decoded form. */
+export const encodeJobResult = draftEncoder('job_result');
 
 /** Only an encoded surrogate starts with these bytes in a text; elsewhere they may occur by chance. */
 function mayHoldSurrogates(bytes: Uint8Array): boolean {

@@ -1,5 +1,5 @@
 import type { Packet, PayloadKind } from './packets';
-import type { DispatchIdentity, JobRequest } from './proto/messages';
+import type { DispatchIdentity, JobRequest, JobStatus } from './proto/messages';
 import { jobStatusName } from './proto/names';
 
 /** A JetStream stream: limits retention, file storage. See docs/reference/worker-protocol.md#delivery. */
@@ -173,6 +173,10 @@ export function jobRequestMessageId(
   return attempt > 0 ? `jobreq:${jobId}:${attempt}` : `jobreq:${jobId}`;
 }
 
+/** The message id of a result, from its parts. @param attempt number of the dispatch; 0 = unknown */
+export const jobResultMessageId = (subject: string, jobId: string, attempt: number, status: JobStatus): string =>
+  `${subject}:${jobId}:${attempt}:${jobStatusName(status)}`;
+
 /**
  * The message id of a durable publish, undefined for payloads without one. It contains the attempt, so that a second
  * dispatch or result within the duplicate window is not dropped as a repeat of the first.
@@ -184,7 +188,7 @@ export function messageId(subject: string, packet: Packet): string | undefined {
   }
   if (packet.kind === 'job_result') {
     const { job_id, dispatch, status } = packet.body;
-    return `${subject}:${job_id}:${dispatch?.attempt ?? 0}:${jobStatusName(status)}`;
+    return jobResultMessageId(subject, job_id, dispatch?.attempt ?? 0, status);
   }
   return undefined;
 }

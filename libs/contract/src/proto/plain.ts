@@ -15,10 +15,30 @@ export const closedEnums: Readonly<Record<string, Readonly<Record<number, unknow
 /** Fields that are maps: their keys are data. */
 export const mapFields: ReadonlySet<string> = new Set(['env', 'labels', 'details', 'capabilities']);
 
+/** A 64-bit integer as a number; the runtime reads it as a Long object wherever that package is installed. */
+export const toInteger = (value: number | { toNumber(): number }): number =>
+  typeof value === 'number' ? value : value.toNumber();
+
 const isLong = (value: unknown): value is { toNumber(): number } =>
   typeof value === 'object' && value !== null && typeof (value as { toNumber?: unknown }).toNumber === 'function';
 
 const scalars = new Set(['string', 'number', 'boolean', 'undefined']);
+
+/** Fields by prototype of a decoded message. Listing inherited fields of each message is slow. */
+const fieldLists = new WeakMap<object, readonly string[]>();
+
+/** The decoder keeps a default of every field on the prototype, so all messages of a type have the same fields. */
+function listFields(message: object): readonly string[] {
+  const prototype = Object.getPrototypeOf(message) as object;
+  if (prototype === Object.prototype) return Object.keys(message);
+  let fields = fieldLists.get(prototype);
+  if (!fields) {
+    fields = [];
+    for (const field in prototype) (fields as string[]).push(field);
+    fieldLists.set(prototype, fields);
+  }
+  return fields;
+}
 
 /**
  * A decoded message as a plain object that owns every field. The decoder's own objects keep defaults on their prototype,
@@ -26,11 +46,10 @@ const scalars = new Set(['string', 'number', 'boolean', 'undefined']);
  */
 export function plainMessage(message: object): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
-  // Inherited fields too: these are the defaults.
-  for (const field in message) {
+  for (const field of listFields(message)) {
     const value = (message as Record<string, unknown>)[field];
-    if (value === null || field === '$unknowns') continue;
-    plain[field] = plainValue(field, value);
+    if (typeof value === 'string') plain[field] = value;
+    else if (value !== null) plain[field] = plainValue(field, value);
   }
   return plain;
 }
@@ -38,8 +57,7 @@ export function plainMessage(message: object): Record<string, unknown> {
 function plainValue(field: string, value: unknown): unknown {
   if (typeof value === 'number' && field in closedEnums) return closedEnums[field]?.[value] === undefined ? 0 : value;
   if (scalars.has(typeof value) || value instanceof Uint8Array) return value;
-  // The runtime reads 64-bit integers as Long objects wherever that package is installed.
-  if (isLong(value)) return value.toNumber();
+  if (isLong(value)) return toInteger(value);
   if (Array.isArray(value)) return value.map((item: unknown) => plainItem(item));
   return mapFields.has(field) ? { ...(value as object) } : plainMessage(value as object);
 }
