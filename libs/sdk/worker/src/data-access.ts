@@ -1,4 +1,5 @@
 import type { JobRequest } from '@svc/contract';
+import type { Abort } from './abort';
 import { hasDataUrls, UrlData } from './data-urls';
 import { DataStore, type JobData } from './store';
 
@@ -15,9 +16,9 @@ export class DataAccess {
     if (settings.redisUrl) this.store = this.connect(settings.redisUrl);
   }
 
-  of(request: JobRequest, signal: AbortSignal): JobData {
+  of(request: JobRequest, abort: Pick<Abort, 'signal'>): JobData {
     const { redisUrl, resultTtlSec } = this.settings;
-    if (!redisUrl && hasDataUrls(request.env)) return new UrlData(request.env, signal);
+    if (!redisUrl && hasDataUrls(request.env)) return new UrlData(request.env, abort.signal);
     this.store ??= this.connect(DEFAULT_REDIS_URL);
     return this.store.of(request, resultTtlSec);
   }

@@ -1,22 +1,25 @@
 import {
   alertPacket,
   decodePacket,
+  encodeJobResult,
   jobProgressPacket,
-  jobResultPacket,
+  jobResultMessageId,
   toJobStatus,
   subjects,
   WireErrorCode,
   type JobCancel,
-  type JobRequest,
   type TypedPacket,
 } from '@svc/contract';
+import { EndOfTurn } from '@svc/jetstream';
 import { bestMatch } from '@svc/routing';
+import { Abort } from './abort';
 import type { DataAccess } from './data-access';
+import { Deadlines, longestTimerMs } from './deadlines';
 import { toFailure, FatalError, JobAborted, RetryableError } from './errors';
 import { buildJob, getContextPointer, buildEcho, getIdentity, isCancelled, type DispatchIdentity } from './job';
 import type { LeaseRenewer } from './lease-renewer';
-import type { Ledger, Receipt, Running } from './ledger';
-import type { Link, TraceHeaders } from './link';
+import { ledgerKey, type Ledger, type Receipt, type Running } from './ledger';
+import type { DurableMessage, Link, TraceHeaders } from './link';
 import type { WorkerSettings } from './options';
 import { ProgressReports } from './progress';
 
@@ -35,8 +38,13 @@ export interface ExecutorDeps {
   settings: WorkerSettings;
   link: Link;
   data: DataAccess;
-  ledger: Ledger;
+  ledger: Ledger<StoredResult>;
   leaseRenewer: LeaseRenewer;
+}
+
+/** A result in its published form. The ledger keeps many of these, so it holds nothing else of the job. */
+export interface StoredResult extends DurableMessage {
+  jobId: string;
 }
 
 interface Ending {
@@ -56,14 +64,15 @@ interface Yields {
 const unreadableDelayMs = 5_000;
 const unreadableDeliveries = 3;
 const publishRetryMs = 1_000;
-/** Maximum timer delay; a later deadline is ignored. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Runs jobs: decode, deduplicate, run, write, publish, and only then acknowledge.
  * See docs/reference/worker-protocol.md#minimum.
  */
 export class Executor {
+  private readonly deadlines = new Deadlines();
+  private readonly acks = new EndOfTurn();
+
   constructor(private readonly deps: ExecutorDeps) {}
 
   /** Processes a message up to its acknowledgement; never throws. */
@@ -72,7 +81,8 @@ export class Executor {
     const packet = this.read(incoming);
     if (!packet) return;
     const identity = getIdentity(packet.body);
-    const known = ledger.find(identity);
+    const key = ledgerKey(identity);
+    const known = ledger.find(key);
     if (known?.kind === 'running') {
       // A repeated dispatch: its message is acknowledged with the first.
       known.receipts.push(incoming.receipt);
@@ -80,11 +90,11 @@ export class Executor {
     }
     try {
       if (known) {
-        await known.republish();
-        incoming.receipt.ack();
+        await this.publish(known.result);
+        this.acknowledge([incoming.receipt]);
         return;
       }
-      await this.run(packet, incoming, identity);
+      await this.run(packet, incoming, { identity, key });
     } catch (error) {
       settings.onError(error, `job ${identity.jobId}`);
     }
@@ -93,9 +103,15 @@ export class Executor {
   /** Publishes a failure without running the job, and without a ledger entry, so that it can be redelivered. */
   async refuse(incoming: Incoming, error: RetryableError): Promise<void> {
     const packet = this.read(incoming);
-    if (!packet || this.deps.ledger.find(getIdentity(packet.body))) return;
-    await this.publish(this.result(packet, toFailure(error), 0, { artifacts: [] }), incoming.trace);
-    incoming.receipt.ack();
+    if (!packet || this.deps.ledger.find(ledgerKey(getIdentity(packet.body)))) return;
+    await this.publish(this.result(packet, toFailure(error), 0, { artifacts: [] }, incoming.trace));
+    this.acknowledge([incoming.receipt]);
+  }
+
+  /** Sends what is still collected. No job may be running. */
+  stop(): void {
+    this.deadlines.stop();
+    this.acks.flush();
   }
 
   /** Aborts the runs that the cancel covers, with its grace period, or that of the worker when it is 0. */
@@ -131,15 +147,20 @@ export class Executor {
     return undefined;
   }
 
-  private async run(packet: TypedPacket<'job_request'>, incoming: Incoming, identity: DispatchIdentity): Promise<void> {
+  private async run(
+    packet: TypedPacket<'job_request'>,
+    incoming: Incoming,
+    { identity, key }: { identity: DispatchIdentity; key: string },
+  ): Promise<void> {
     const { ledger, link } = this.deps;
     const startedMs = performance.now();
     const isShared = incoming.subject !== link.ownConsumer().subject;
     const running: Running = {
       kind: 'running',
+      key,
       identity,
       receipts: [incoming.receipt],
-      abort: new AbortController(),
+      abort: new Abort(),
       isShared,
     };
     const yields: Yields = { artifacts: [] };
@@ -147,38 +168,46 @@ export class Executor {
     const ending = await this.perform(packet, incoming.deliveries, running, yields);
     if (ending.error_code === 'lease_lost') {
       // Another worker may have the message and publishes the result.
-      ledger.forget(identity);
+      ledger.forget(running);
       for (const receipt of running.receipts) receipt.nak();
       return;
     }
-    const result = this.result(packet, ending, performance.now() - startedMs, yields);
-    const publish = () => this.publish(result, incoming.trace);
-    await publish();
+    const result = this.result(packet, ending, performance.now() - startedMs, yields, incoming.trace);
+    await this.publish(result);
     // After a crash here, the message is redelivered, and the repeated result is a no-op.
-    ledger.finish(identity, publish, Date.now());
-    for (const receipt of running.receipts) receipt.ack();
+    ledger.finish(running, result, Date.now());
+    this.acknowledge(running.receipts);
+  }
+
+  private acknowledge(receipts: readonly Receipt[]): void {
+    this.acks.add(() => {
+      try {
+        for (const receipt of receipts) receipt.ack();
+      } catch (error) {
+        this.deps.settings.onError(error, 'acknowledging a job');
+      }
+    });
   }
 
   private async perform(
     packet: TypedPacket<'job_request'>,
     deliveries: number,
-    { abort }: Running,
+    running: Running,
     yields: Yields,
   ): Promise<Ending> {
-    const { body: request } = packet;
-    const { signal } = abort;
-    const deadlineMs = request.budget?.deadline_ms ?? 0;
+    const { abort } = running;
+    const deadlineMs = packet.body.budget?.deadline_ms ?? 0;
     const late = () => abort.abort(new JobAborted('deadline', `deadline of ${deadlineMs} ms expired`));
-    const timer = deadlineMs > 0 && deadlineMs < longestTimerMs ? setTimeout(late, deadlineMs) : undefined;
+    const deadline = deadlineMs > 0 && deadlineMs < longestTimerMs ? this.deadlines.add(deadlineMs, late) : undefined;
     const progress = this.buildProgress(packet);
     try {
       this.admit(packet, deliveries, late);
-      const result_ptr = await this.work(packet, abort, deadlineMs, progress, yields);
+      const result_ptr = await this.work(packet, running, deadlineMs, progress, yields);
       return { status: 'SUCCEEDED', result_ptr };
     } catch (error) {
-      return toFailure(signal.aborted ? signal.reason : error);
+      return toFailure(abort.reason ?? error);
     } finally {
-      clearTimeout(timer);
+      if (deadline) this.deadlines.remove(deadline);
       progress.flush();
     }
   }
@@ -196,23 +225,23 @@ export class Executor {
 
   private async work(
     { body: request, trace_id }: TypedPacket<'job_request'>,
-    { signal }: AbortController,
+    { abort, identity }: Running,
     deadlineMs: number,
     progress: ProgressReports,
     yields: Yields,
   ): Promise<string> {
     const { settings, data, leaseRenewer } = this.deps;
-    signal.throwIfAborted();
+    abort.throwIfAborted();
     const handler = bestMatch(settings.topics, request.topic)?.value;
     if (!handler) {
       const errorCode = WireErrorCode.ERROR_CODE_WORKER_UNAVAILABLE;
       throw new RetryableError(`this worker does not serve ${request.topic}`, { code: 'topic_not_served', errorCode });
     }
-    const store = data.of(request, signal);
+    const store = data.of(request, abort);
     const pointer = getContextPointer(request);
     const input = pointer ? await store.readContext(pointer, request.context_ref) : undefined;
-    const job = buildJob(request, trace_id, input, {
-      signal,
+    const job = buildJob(request, identity, trace_id, input, {
+      abort,
       deadline: deadlineMs > 0 ? new Date(Date.now() + deadlineMs) : undefined,
       progress: (percent, message) => progress.report(percent, message),
       cost: (usd) => {
@@ -230,12 +259,11 @@ export class Executor {
         return pointer;
       },
     });
-    signal.throwIfAborted();
-    const value = await withinGrace(Promise.resolve(handler(job)), signal, settings.graceMs);
+    abort.throwIfAborted();
+    const value = await abort.withinGrace(Promise.resolve(handler(job)), settings.graceMs);
     // A result that finished during shutdown counts; one that was cancelled, late or reassigned does not.
     leaseRenewer.check();
-    if (signal.aborted && !(signal.reason instanceof JobAborted && signal.reason.abortedBy === 'shutdown'))
-      throw signal.reason;
+    if (abort.reason && abort.reason.abortedBy !== 'shutdown') throw abort.reason;
     if (value === undefined) return '';
     const body = value instanceof Uint8Array ? value : JSON.stringify(value);
     return store.writeResult(body);
@@ -253,53 +281,41 @@ export class Executor {
   }
 
   private result(
-    { body, trace_id }: { body: JobRequest; trace_id: string },
-    { status, ...rest }: Ending,
+    { body, trace_id }: TypedPacket<'job_request'>,
+    { status: name, ...rest }: Ending,
     elapsedMs: number,
     { artifacts: artifact_ptrs, costUsd }: Yields,
-  ): TypedPacket<'job_result'> {
-    return jobResultPacket(this.deps.link.head(trace_id), {
-      job_id: body.job_id,
+    trace: TraceHeaders,
+  ): StoredResult {
+    const { job_id } = body;
+    const { name: subject } = subjects.jobResult;
+    const status = toJobStatus(name);
+    const echo = buildEcho(body);
+    const bytes = encodeJobResult(this.deps.link.head(trace_id), {
+      job_id,
       worker_id: this.deps.settings.id,
-      status: toJobStatus(status),
+      status,
       execution_ms: Math.round(elapsedMs),
       artifact_ptrs,
-      ...buildEcho(body),
+      ...echo,
       ...(costUsd !== undefined && { cost_usd: costUsd }),
       ...rest,
     });
+    const messageId = jobResultMessageId(subject, job_id, echo.dispatch?.attempt ?? 0, status);
+    return { subject, messageId, bytes, trace, jobId: job_id };
   }
 
   /** Retries until the result is stored, since a lost result repeats the whole job. */
-  private async publish(result: TypedPacket<'job_result'>, trace: TraceHeaders): Promise<void> {
+  private async publish(result: StoredResult): Promise<void> {
     const { link, settings } = this.deps;
     for (;;) {
       try {
-        return await link.store(subjects.jobResult.name, result, trace);
+        return await link.store(result);
       } catch (error) {
         if (link.connection.isClosed()) throw error;
-        settings.onError(error, `publishing the result of ${result.body.job_id}`);
+        settings.onError(error, `publishing the result of ${result.jobId}`);
         await new Promise((resume) => setTimeout(resume, publishRetryMs));
       }
     }
-  }
-}
-
-/** Waits for the handler; after an abort, for at most the grace period of the abort or of the worker. */
-async function withinGrace(work: Promise<unknown>, signal: AbortSignal, graceMs: number): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const graceOver = new Promise<never>((_, reject) => {
-    const begin = () => {
-      const reason: unknown = signal.reason;
-      const granted = reason instanceof JobAborted ? reason.graceMs : undefined;
-      timer = setTimeout(() => reject(signal.reason), granted ?? graceMs);
-    };
-    if (signal.aborted) begin();
-    else signal.addEventListener('abort', begin, { once: true });
-  });
-  try {
-    return await Promise.race([work, graceOver]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,9 +1,10 @@
 import { readDispatch, type JobCancel, type JobRequest, type JobResultDraft } from '@svc/contract';
+import type { Abort } from './abort';
 import { FatalError, RetryableError } from './errors';
 import type { ArtifactOptions, Job, JobConstraints } from './types';
 
 export interface JobPowers {
-  signal: AbortSignal;
+  abort: Pick<Abort, 'signal' | 'throwIfAborted'>;
   deadline: Date | undefined;
   progress: Job['progress'];
   cost: Job['cost'];
@@ -50,12 +51,20 @@ export function isCancelled(run: DispatchIdentity, { job_id, dispatch }: JobCanc
  * @param input the parsed document of the job's context pointer
  * @throws RetryableError when the job's constraints are invalid
  */
-export function buildJob(request: JobRequest, traceId: string, input: unknown, powers: JobPowers): Job {
-  const { signal, deadline, progress, cost } = powers;
+export function buildJob(
+  request: JobRequest,
+  { jobId, dispatchId, attempt }: DispatchIdentity,
+  traceId: string,
+  input: unknown,
+  powers: JobPowers,
+): Job {
+  const { abort, deadline, progress, cost } = powers;
   const document = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   const prompt = document['prompt'];
   return {
-    ...getIdentity(request),
+    jobId,
+    dispatchId,
+    attempt,
     topic: request.topic,
     tenant: request.tenant_id,
     traceId,
@@ -68,7 +77,9 @@ export function buildJob(request: JobRequest, traceId: string, input: unknown, p
     constraints: readConstraints(request.env['SVC_POLICY_CONSTRAINTS']),
     isDryRun: request.env['dry_run'] === 'true',
     deadline,
-    signal,
+    get signal() {
+      return abort.signal;
+    },
     adapterId: request.adapter_id,
     memoryId: request.memory_id,
     parentJobId: request.parent_job_id,
@@ -83,7 +94,7 @@ export function buildJob(request: JobRequest, traceId: string, input: unknown, p
           code: 'artifact_too_large',
         });
       }
-      signal.throwIfAborted();
+      abort.throwIfAborted();
       return powers.writeArtifact(bytes, options);
     },
   };

@@ -12,7 +12,7 @@ export class LeaseRenewer {
   private lastContactMs = performance.now();
 
   constructor(
-    private readonly ledger: Ledger,
+    private readonly ledger: Pick<Ledger<unknown>, 'running'>,
     private readonly ackWaitMs: number,
     private readonly isConnected: () => boolean,
   ) {

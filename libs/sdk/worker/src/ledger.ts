@@ -1,4 +1,5 @@
 import type { JsMsg } from 'nats';
+import type { Abort } from './abort';
 import type { DispatchIdentity } from './job';
 
 /** Acknowledgement of a durable message. */
@@ -6,57 +7,68 @@ export type Receipt = Pick<JsMsg, 'ack' | 'working' | 'nak' | 'term'>;
 
 export interface Running {
   kind: 'running';
+  /** Of the ledger; see `ledgerKey`. */
+  key: string;
   identity: DispatchIdentity;
   /** The message and its repeats, which are renewed and acknowledged together. */
   receipts: Receipt[];
-  abort: AbortController;
+  abort: Abort;
   /** Received on a subject shared with other workers. */
   isShared: boolean;
 }
-export interface Finished {
+export interface Finished<Result> {
   kind: 'finished';
-  /** Publishes the stored result again. */
-  republish(): Promise<void>;
+  /** The stored result, which a repeat of the dispatch publishes again. */
+  result: Result;
   atMs: number;
 }
 
 const rememberMs = 10 * 60_000;
-/** Maximum stored results for republishing; the oldest are dropped. */
+/** Results remembered for repeats; the oldest are dropped. */
 const MAX_RESULTS = 10_000;
+/** Removing single results from the front of a large map is slow. */
+const EVICT_EVERY = 500;
 
-/** Running dispatches, and finished ones for ten minutes. */
-export class Ledger {
+/** Identifies a dispatch within the ledger. */
+export const ledgerKey = ({ jobId, dispatchId, attempt }: DispatchIdentity): string =>
+  `${attempt}:${jobId.length}:${jobId}${dispatchId}`;
+
+/** Running dispatches, and finished ones for at least ten minutes, up to a number. */
+export class Ledger<Result> {
   private readonly runs = new Map<string, Running>();
   /** In completion order. */
-  private readonly ends = new Map<string, Finished>();
+  private readonly ends = new Map<string, Finished<Result>>();
+  private endsSinceEviction = 0;
 
-  find(identity: DispatchIdentity): Running | Finished | undefined {
-    const key = toKey(identity);
+  find(key: string): Running | Finished<Result> | undefined {
     return this.runs.get(key) ?? this.ends.get(key);
   }
 
   begin(running: Running): void {
-    this.runs.set(toKey(running.identity), running);
+    this.runs.set(running.key, running);
   }
 
-  finish(identity: DispatchIdentity, republish: () => Promise<void>, nowMs: number): void {
-    const key = toKey(identity);
+  finish({ key }: Running, result: Result, nowMs: number): void {
     this.runs.delete(key);
-    this.ends.set(key, { kind: 'finished', republish, atMs: nowMs });
+    this.ends.set(key, { kind: 'finished', result, atMs: nowMs });
+    this.endsSinceEviction += 1;
+    if (this.endsSinceEviction >= EVICT_EVERY) this.evict(nowMs);
+  }
+
+  /** Removes the dispatch, so that the next delivery runs it. */
+  forget({ key }: Running): void {
+    this.runs.delete(key);
+  }
+
+  running(): Iterable<Running> {
+    return this.runs.values();
+  }
+
+  private evict(nowMs: number): void {
+    this.endsSinceEviction = 0;
     for (const [old, { atMs }] of this.ends) {
       if (this.ends.size <= MAX_RESULTS && nowMs - atMs < rememberMs) break;
       this.ends.delete(old);
     }
   }
-
-  /** Removes the dispatch, so that the next delivery runs it. */
-  forget(identity: DispatchIdentity): void {
-    this.runs.delete(toKey(identity));
-  }
-
-  running(): Running[] {
-    return [...this.runs.values()];
-  }
 }
-
-const toKey = ({ jobId, dispatchId, attempt }: DispatchIdentity) => JSON.stringify([jobId, dispatchId, attempt]);

@@ -1,6 +1,6 @@
 import {
   encodePacket,
-  messageId,
+  messageIdHeader,
   topicConsumer,
   workerConsumer,
   type ConsumerSpec,
@@ -17,20 +17,35 @@ const keepIdleConsumerMs = 7 * 86_400_000;
 
 export type TraceHeaders = Readonly<Record<string, string>>;
 
+const noTrace: TraceHeaders = {};
+
 /** W3C trace context of a message. */
-export const traceHeaders = (from: MsgHdrs | undefined): TraceHeaders =>
-  Object.fromEntries(
-    ['traceparent', 'tracestate'].flatMap((name) => (from?.get(name) ? [[name, from.get(name)]] : [])),
-  );
+export function traceHeaders(from: MsgHdrs | undefined): TraceHeaders {
+  const traceparent = from?.get('traceparent');
+  const tracestate = from?.get('tracestate');
+  if (!traceparent && !tracestate) return noTrace;
+  return { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) };
+}
+
+/** A message for a stream, encoded. */
+export interface DurableMessage {
+  subject: string;
+  /** Deduplicates repeated publishes. */
+  messageId: string;
+  bytes: Uint8Array;
+  trace: TraceHeaders;
+}
 
 /** NATS connection of the worker: publishes and consumers. */
 export class Link {
   private readonly publisher: DurablePublisher;
+  private readonly own: ConsumerSpec;
 
   private constructor(
     readonly connection: NatsConnection,
     private readonly settings: WorkerSettings,
   ) {
+    this.own = workerConsumer(settings.id);
     this.publisher = new DurablePublisher(connection, storeTimeoutMs, undefined, settings.nats?.inboxPrefix);
   }
 
@@ -68,13 +83,11 @@ export class Link {
     if (!this.connection.isClosed()) this.connection.publish(subject, encodePacket(packet));
   }
 
-  /** Stores the packet in its stream; publishes on core NATS when no stream has the subject. */
-  async store(subject: string, packet: Packet, trace: TraceHeaders): Promise<void> {
+  /** Stores the message in its stream; publishes on core NATS when no stream has the subject. */
+  async store({ subject, messageId, bytes, trace }: DurableMessage): Promise<void> {
     const extra = headers();
-    for (const [name, value] of Object.entries(trace)) extra.set(name, value);
-    const bytes = encodePacket(packet);
-    const id = messageId(subject, packet);
-    if (id) extra.set('Nats-Msg-Id', id);
+    for (const name in trace) extra.append(name, trace[name] ?? '');
+    extra.append(messageIdHeader, messageId);
     try {
       if (this.settings.jetstream) {
         await this.publisher.publish(subject, bytes, extra);
@@ -89,7 +102,7 @@ export class Link {
 
   /** The consumer of the worker's own subject. */
   ownConsumer(): ConsumerSpec {
-    return workerConsumer(this.settings.id);
+    return this.own;
   }
 
   topicConsumer(topic: string): ConsumerSpec {

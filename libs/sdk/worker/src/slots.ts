@@ -2,6 +2,7 @@
 export class Slots {
   private taken = 0;
   private readonly line: (() => void)[] = [];
+  private readonly idle: (() => void)[] = [];
   private isClosed = false;
 
   constructor(private readonly size: number) {}
@@ -23,6 +24,12 @@ export class Slots {
   free(): void {
     this.taken -= 1;
     this.wake();
+    if (this.taken === 0) for (const resume of this.idle.splice(0)) resume();
+  }
+
+  /** Resolves when no slot is taken. */
+  async whenIdle(): Promise<void> {
+    if (this.taken > 0) await new Promise<void>((resume) => this.idle.push(resume));
   }
 
   /** Resolves when a slot is free, which another caller may take first, or when the slots are closed. */
@@ -46,6 +53,7 @@ export class Slots {
   }
 
   private wake(): void {
+    if (this.line.length === 0) return;
     for (const resume of this.line.splice(0)) resume();
   }
 }

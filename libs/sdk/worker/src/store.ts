@@ -50,12 +50,8 @@ export class DataStore {
   }
 
   /** The data of one dispatch. */
-  of({ job_id: jobId, tenant_id: tenant }: Pick<JobRequest, 'job_id' | 'tenant_id'>, resultTtlSec: number): JobData {
-    return {
-      readContext: (pointer, ref) => this.readContext(pointer, ref),
-      writeResult: (body) => this.writeResult(jobId, body, resultTtlSec),
-      writeArtifact: (bytes, options) => this.writeArtifact(tenant, bytes, options),
-    };
+  of(request: Pick<JobRequest, 'job_id' | 'tenant_id'>, resultTtlSec: number): JobData {
+    return new StoredData(this, request, resultTtlSec);
   }
 
   /** @returns the pointer of the result */
@@ -91,6 +87,27 @@ export class DataStore {
 
   async close(): Promise<void> {
     await this.redis.quit().catch(() => this.redis.disconnect());
+  }
+}
+
+/** The data of one dispatch in Redis. */
+class StoredData implements JobData {
+  constructor(
+    private readonly store: DataStore,
+    private readonly request: Pick<JobRequest, 'job_id' | 'tenant_id'>,
+    private readonly resultTtlSec: number,
+  ) {}
+
+  readContext(pointer: string, ref?: ResourceRef): Promise<unknown> {
+    return this.store.readContext(pointer, ref);
+  }
+
+  writeResult(body: string | Uint8Array): Promise<string> {
+    return this.store.writeResult(this.request.job_id, body, this.resultTtlSec);
+  }
+
+  writeArtifact(bytes: Uint8Array, options: ArtifactOptions): Promise<string> {
+    return this.store.writeArtifact(this.request.tenant_id, bytes, options);
   }
 }
 

@@ -10,8 +10,8 @@ export interface SourceHooks {
   whenFree(): Promise<void>;
   /** Number of free slots. */
   room(): number;
-  /** Processes a message; the next is pulled when this resolves. */
-  offer(message: JsMsg): Promise<void>;
+  /** Processes a message; the next is taken at once, or when the returned promise resolves. */
+  offer(message: JsMsg): Promise<void> | void;
   onError(error: unknown, where: string): void;
   /** Called once instead of pulling when the worker's NATS user may not create the durable consumer. */
   onForbidden?(): void;
@@ -75,6 +75,9 @@ export class SubjectSource {
   private async pull(consumer: Consumer): Promise<void> {
     this.messages = await consumer.fetch({ max_messages: Math.max(1, this.hooks.room()), expires: pullMs });
     if (this.isStopped) this.messages.stop();
-    for await (const message of this.messages) await this.hooks.offer(message);
+    for await (const message of this.messages) {
+      const accepted = this.hooks.offer(message);
+      if (accepted) await accepted;
+    }
   }
 }

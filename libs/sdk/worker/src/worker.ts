@@ -3,7 +3,7 @@ import { Events, type JsMsg, type Msg } from 'nats';
 import { Heartbeater } from './heartbeater';
 import { DataAccess } from './data-access';
 import { JobAborted, RetryableError } from './errors';
-import { Executor, type Incoming } from './executor';
+import { Executor, type Incoming, type StoredResult } from './executor';
 import { LeaseRenewer } from './lease-renewer';
 import { Ledger, type Receipt } from './ledger';
 import { Link, traceHeaders } from './link';
@@ -35,8 +35,7 @@ const noReceipt: Receipt = {
 /** An external worker: pulls jobs while it has free slots, runs them, and publishes their results. */
 export class RunningWorker implements Worker {
   private readonly slots: Slots;
-  private readonly ledger = new Ledger();
-  private readonly jobs = new Set<Promise<void>>();
+  private readonly ledger = new Ledger<StoredResult>();
   private readonly onSignal = () => void this.stop();
   private connecting: Promise<Parts> | undefined;
   private starting: Promise<void> | undefined;
@@ -81,7 +80,7 @@ export class RunningWorker implements Worker {
     const executor = new Executor({ settings, link, data, ledger, leaseRenewer });
     const heartbeater = new Heartbeater(link, settings, () => ({
       active: this.slots.inUse,
-      jobIds: ledger.running().map(({ identity }) => identity.jobId),
+      jobIds: Array.from(ledger.running(), ({ identity }) => identity.jobId),
     }));
     const parts: Parts = { link, data, leaseRenewer, executor, heartbeater, own: [], shared: [] };
     this.listen(parts);
@@ -123,7 +122,7 @@ export class RunningWorker implements Worker {
     }
     const whenFree = () => this.slots.whenFree();
     const offerOwn = (message: JsMsg) => this.offerOwn(parts, message);
-    const offerShared = async (message: JsMsg) => this.offerShared(parts, message);
+    const offerShared = (message: JsMsg) => this.offerShared(parts, message);
     // The scheduler counts this worker's slots, so its own subject never has more messages than free slots.
     const own = { whenFree, room: () => settings.concurrency, offer: offerOwn, onError };
     parts.own = [new SubjectSource(link, link.ownConsumer(), own)];
@@ -140,7 +139,13 @@ export class RunningWorker implements Worker {
   }
 
   /** No other worker gets this message, so it waits for a slot. */
-  private async offerOwn(parts: Parts, message: JsMsg): Promise<void> {
+  private offerOwn(parts: Parts, message: JsMsg): Promise<void> | undefined {
+    if (!this.slots.tryTake()) return this.hold(parts, message);
+    this.run(parts, toIncoming(message));
+    return undefined;
+  }
+
+  private async hold(parts: Parts, message: JsMsg): Promise<void> {
     if (await parts.leaseRenewer.hold(message, this.slots.take())) return this.run(parts, toIncoming(message));
     await this.refuse(parts, toIncoming(message), 'the worker is stopping');
   }
@@ -158,9 +163,7 @@ export class RunningWorker implements Worker {
   }
 
   private run({ executor }: Parts, incoming: Incoming): void {
-    const job = executor.handle(incoming).finally(() => this.slots.free());
-    this.jobs.add(job);
-    void job.finally(() => this.jobs.delete(job));
+    void executor.handle(incoming).then(() => this.slots.free());
   }
 
   private async refuse({ executor }: Parts, incoming: Incoming, message: string): Promise<void> {
@@ -177,7 +180,7 @@ export class RunningWorker implements Worker {
     this.slots.close();
     const parts = await this.connecting;
     if (!parts) return;
-    const { link, data, leaseRenewer, heartbeater, own, shared } = parts;
+    const { link, data, leaseRenewer, executor, heartbeater, own, shared } = parts;
     const { graceMs, signals } = this.settings;
     for (const signal of signals) process.removeListener(signal, this.onSignal);
     heartbeater.drain();
@@ -188,6 +191,7 @@ export class RunningWorker implements Worker {
     await this.finished(graceMs + 5_000);
     heartbeater.stop();
     leaseRenewer.stop();
+    executor.stop();
     await Promise.all(own.map((source) => source.stop()));
     await link.close();
     await data.close();
@@ -197,7 +201,7 @@ export class RunningWorker implements Worker {
   private async finished(withinMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeUp = new Promise<void>((resume) => (timer = setTimeout(resume, withinMs)));
-    await Promise.race([Promise.all(this.jobs), timeUp]);
+    await Promise.race([this.slots.whenIdle(), timeUp]);
     clearTimeout(timer);
   }
 }
