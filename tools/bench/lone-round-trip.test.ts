@@ -34,7 +34,7 @@ const calls = { bzpopmin: 1, fcall: 3, get: 1, getrange: 3, hgetall: 2, hmget: 1
 
 /** Commands in Redis per job, including those inside scripts. */
 const commands = {
-  ...{ bzpopmin: 1, del: 1, exists: 1, expire: 2, fcall: 3, get: 2, getrange: 3, hexists: 1, hgetall: 2, hmget: 5 },
+  ...{ bzpopmin: 1, del: 1, exists: 1, expire: 2, fcall: 3, get: 2, getrange: 3, hexists: 1, hgetall: 2, hmget: 4 },
   ...{
     hset: 5,
     lpush: 1,

@@ -1,16 +1,18 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 
-/** Notifies waiters when a job ends. The script that ends a job publishes its id. */
+/** Notifies waiters when a job ends. The batch of scripts that ends jobs publishes their ids, one per line. */
 export class JobEndings {
   private readonly waiting = new Map<string, Set<() => void>>();
   private onEnd: (id: string) => void = () => undefined;
 
   /** @param listener a dedicated connection with automatic resubscription disabled */
   constructor(private readonly listener: Redis) {
-    listener.on('message', (_channel, id: string) => {
-      this.onEnd(id);
-      this.release(id);
+    listener.on('message', (_channel, ids: string) => {
+      for (const id of ids.split('\n')) {
+        this.onEnd(id);
+        this.release(id);
+      }
     });
     // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
     listener.on('ready', () => void listener.subscribe(keys.endings()).catch(() => undefined));

@@ -1,4 +1,5 @@
-import type { Admission, ClaimRequest, DispatchedJob, EndClaim } from './index';
+import { Redis } from 'ioredis';
+import { JobEndings, type Admission, type ClaimRequest, type DispatchedJob, type EndClaim } from './index';
 import { keys } from './keys';
 import { useStore } from './store.testing';
 
@@ -39,6 +40,48 @@ const endClaim = () => {
 };
 const end = (id: string, claim: EndClaim) => use.store.jobs.move('*', id, 'succeed', { claim });
 const state = async (id: string) => (await use.store.jobs.load(id))?.state;
+
+describe('a claim of many jobs', () => {
+  const claimAll = async (count: number) => {
+    const dispatchIds = Array.from({ length: count }, (_, i) => `c${i}`);
+    const request = { worker: { ...worker, max: 0 }, lanes: ['job.default'], dispatchIds, licenseCap: 0, snapshot: '' };
+    return (await use.store.jobs.claim(request)).map(({ id }) => id);
+  };
+
+  it('takes tenants by turns and the jobs of each in their order', async () => {
+    const counts = { a: 19, b: 9, c: 1, d: 8 };
+    for (const [tenant, count] of Object.entries(counts)) {
+      for (let i = 10; i < 10 + count; i++) {
+        await use.accept(`${tenant}-${i}`, { tenant });
+        await use.store.jobs.admit(`${tenant}-${i}`, admission({}));
+      }
+    }
+
+    const order = await claimAll(64);
+
+    expect(order).toHaveLength(37);
+    for (const tenant of Object.keys(counts)) {
+      const own = order.filter((id) => id.startsWith(tenant));
+      expect(own).toEqual([...own].sort());
+    }
+    const turns = order.map((id) => id.slice(0, 1)).join('');
+    // All four in the first round, three until the eighth, two in the ninth.
+    expect(turns).toBe('abcd' + 'abd'.repeat(7) + 'ab' + 'a'.repeat(10));
+    expect(await use.store.workers.lanes()).toEqual({});
+    expect(await use.store.workers.recentJobs('w1', 3)).toEqual(order.slice(-3).reverse());
+  });
+
+  it('skips jobs that cannot be dispatched any more', async () => {
+    for (const id of ['a', 'b', 'c']) {
+      await use.accept(id);
+      await use.store.jobs.admit(id, admission({}));
+    }
+    await use.redis.hset(keys.job('b'), 'state', 'CANCELLED');
+
+    expect(await claimAll(9)).toEqual(['a', 'c']);
+    expect(await use.store.workers.lanes()).toEqual({});
+  });
+});
 
 describe('ends with a claim', () => {
   it('are one call of Redis, with one claim for all freed slots', async () => {
@@ -88,6 +131,35 @@ describe('ends with a claim', () => {
     expect(await end('a', claim)).toMatchObject({ kind: 'moved' });
     expect(claimed).toEqual([]);
     expect([await state('a'), await state('c')]).toEqual(['SUCCEEDED', 'PENDING']);
+  });
+
+  it('dispatch one job after another of a tenant at its own limit', async () => {
+    await open(['a']);
+    for (const id of ['b', 'c', 'd']) {
+      await use.accept(id);
+      await use.store.jobs.admit(id, admission({ tenantCap: 1 }));
+    }
+    const order: string[][] = [];
+
+    for (let running = ['a']; running.length > 0; running = order.at(-1) ?? []) {
+      const { claim, ids } = endClaim();
+      await Promise.all(running.map((id) => end(id, { ...claim, build: () => claim.build(2) })));
+      order.push(ids());
+    }
+
+    expect(order).toEqual([['b'], ['c'], ['d'], []]);
+  });
+
+  it('notify the waiters of all jobs that ended in the call', async () => {
+    await open(['a', 'b']);
+    const endings = new JobEndings(new Redis(use.redisUrl, { autoResubscribe: false }));
+    await endings.open();
+    const waits = ['a', 'b'].map((id) => endings.wait(id, 60_000).ended);
+
+    await Promise.all(['a', 'b'].map((id) => end(id, endClaim().claim)));
+
+    await Promise.all(waits);
+    endings.close();
   });
 
   it('give many tenants their turns', async () => {

@@ -22,7 +22,7 @@ const tables = {
   approvals: { template: '{s0}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
   intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids with unpublished bus messages, by µs', kept: 'until published' },
 
-  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, not a key: ids of jobs and runs when they end', kept: 'not stored' },
+  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, not a key: ids of jobs and runs when they end, one per line', kept: 'not stored' },
   laneArrivals: { template: '{s0}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
   policyInEffect: { template: '{s0}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },
 

@@ -12,16 +12,16 @@ local taken = {}
 local at = micros()
 
 -- Cached head of each lane and level, read again after a change.
-local heads = {}
+local heads, read = {}, {}
 local function head_of(lane, level)
   local place = lane .. '|' .. level
   if heads[place] == nil then
-    local tenant, id, arrived = lane_head(lane, level)
+    local tenant, id, arrived, list = lane_head(lane, level, read)
     if id then
       local rank = arrived
       if level == 1 then rank = arrived - 1e15 end
       if level == 3 then rank = arrived + BATCH_HEAD_START_MS end
-      heads[place] = { rank = rank, lane = lane, level = level, tenant = tenant, id = id, place = place }
+      heads[place] = { rank = rank, lane = lane, level = level, tenant = tenant, id = id, place = place, list = list }
     else
       heads[place] = false
     end
@@ -40,15 +40,24 @@ local function best_waiting()
   return best
 end
 
+-- Whether the lane has another job of the same tenant and level, as far as known. Call this when the job leaves its lane.
+local function take_from_list(job)
+  table.remove(job.list, 1)
+  table.remove(job.list, 1)
+  return job.list[1] ~= nil
+end
+
 local function decide_again(job, record)
   local q = { queue = 'jobs', suffix = 'policy-' .. text(at), priority = 1 }
   redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '', 'entry', entry_id(job.id, q))
-  lane_remove(job.lane, job.level, job.tenant, job.id)
+  lane_remove(job.lane, job.level, job.tenant, job.id, take_from_list(job))
   bull_unpark('jobWaiting', bull_id(job.id))
   enqueue(job.id, record.topic, q, math.floor(at / 1000), record.run_path and record.run, record.run_path)
 end
 
 -- Bounds the running time, independent of the content of the lanes.
+local used = {}
+c.recent = {}
 local tries = #c.dispatch_ids * 2 + 256
 while #taken < #c.dispatch_ids and tries > 0 do
   tries = tries - 1
@@ -58,12 +67,12 @@ while #taken < #c.dispatch_ids and tries > 0 do
   local record, list = read_record(job.id)
   local snapshot = record.safety_snapshot or ''
   if not record.state or not is(c.from, record.state) then
-    lane_remove(job.lane, job.level, job.tenant, job.id)
+    lane_remove(job.lane, job.level, job.tenant, job.id, take_from_list(job))
   -- A job allowed while policy was unavailable has no snapshot.
   elseif c.snapshot ~= '' and snapshot ~= '' and snapshot ~= c.snapshot then
     decide_again(job, record)
   else
-    local room = room_for(job.tenant, tonumber(record.tenant_cap or 0), c.worker, c.license_cap)
+    local room = room_for(job.tenant, tonumber(record.tenant_cap or 0), c.worker, c.license_cap, used)
     if room == 'tenant_limit' then
       lane_out_of_turn(job.lane, job.level, job.tenant)
       redis.call('HSET', key.job(job.id), 'waiting_reason', room)
@@ -72,9 +81,11 @@ while #taken < #c.dispatch_ids and tries > 0 do
     else
       lane_took_turn(job.lane, job.level, job.tenant, tonumber(record.turn_cost or 1))
       local written = dispatch_job(job.id, c, c.worker, c.dispatch_ids[#taken + 1], { attempts = tonumber(record.attempts),
-        run_ms = tonumber(record.run_ms), deadline_ms = tonumber(record.deadline_ms or 0) }, at + #taken, nil, nil, record)
+        run_ms = tonumber(record.run_ms), deadline_ms = tonumber(record.deadline_ms or 0), more_wait = take_from_list(job) }, at + #taken, nil, nil, record)
       taken[#taken + 1] = { list, written }
+      for slots, count in pairs(used) do used[slots] = count + 1 end
     end
   end
 end
+if c.recent[1] then add_recent_jobs(c.worker.id, c.recent) end
 return taken

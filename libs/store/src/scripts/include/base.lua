@@ -19,6 +19,9 @@ local function append_audit(tenant, entry, keep)
   redis.call('LTRIM', key.policyAudit(tenant), 0, tonumber(keep) - 1)
 end
 
+-- Ids of jobs and runs that ended in this batch; batch.lua publishes them together.
+local endings = {}
+
 local function is(list, value)
   for _, v in ipairs(list) do
     if v == value then return true end

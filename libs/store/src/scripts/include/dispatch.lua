@@ -4,18 +4,26 @@
 ]]
 
 -- 'ok', or the reason why this job cannot be dispatched to this worker now. See docs/reference/routing.md#concurrency-limits.
-local function room_for(tenant, tenant_cap, worker, license_cap)
-  if worker.max > 0 and redis.call('SCARD', key.workerInFlight(worker.id)) >= worker.max then return 'pool_overloaded' end
+-- `used` caches the numbers of used slots of the worker and of all, for a script that adds its own dispatches to them.
+local function room_for(tenant, tenant_cap, worker, license_cap, used)
+  used = used or {}
+  if worker.max > 0 then
+    used.worker = used.worker or redis.call('SCARD', key.workerInFlight(worker.id))
+    if used.worker >= worker.max then return 'pool_overloaded' end
+  end
   if tenant_cap > 0 then
     local running = 0
     for _, state in ipairs(IN_FLIGHT) do running = running + redis.call('ZCARD', key.jobsInState(tenant, state)) end
     if running >= tenant_cap then return 'tenant_limit' end
   end
-  if license_cap > 0 and redis.call('SCARD', key.allInFlight()) >= license_cap then return 'tier_limit' end
+  if license_cap > 0 then
+    used.all = used.all or redis.call('SCARD', key.allInFlight())
+    if used.all >= license_cap then return 'tier_limit' end
+  end
   return 'ok'
 end
 
--- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record; `extra` = additional fields;
+-- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record and more_wait; `extra` = additional fields;
 -- `known` as for move_job. Returns the fields that it wrote, as a list of field and value.
 local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision, known)
   local attempt = job.attempts + 1
@@ -32,7 +40,8 @@ local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision
   end
   local move = { event = 'dispatch', from = m.from, to = 'DISPATCHED', scope = '*', set = set, worker = worker.id,
     counted = m.license_cap > 0,
-    decision = decision, unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain }
+    decision = decision, unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain,
+    more_wait = job.more_wait, recent = m.recent }
   move_job(id, move, at, known)
   return move.set
 end

@@ -55,6 +55,11 @@ local function enter_flight(id, worker, counted)
   redis.call('SADD', key.workerInFlight(worker), id)
 end
 
+-- Ids of jobs dispatched to a worker, newest last.
+local function add_recent_jobs(worker, ids)
+  if redis.call('LPUSH', key.workerJobs(worker), unpack(ids)) > 1100 then redis.call('LTRIM', key.workerJobs(worker), 0, 999) end
+end
+
 local function leave_flight(id, tenant, worker, counted)
   if counted == '1' then redis.call('SREM', key.allInFlight(), id) end
   redis.call('SREM', key.workerInFlight(worker), id)
@@ -77,9 +82,9 @@ local function job_end(id, record, state)
   return cjson.encode(event)
 end
 
--- Releases the reservation of a job. Called once per job, by its first transition to a terminal state.
-local function settle_job(record, run, at)
-  local held, cost, attempts = unpack(redis.call('HMGET', record, 'reserved', 'cost', 'attempts'))
+-- Releases the reservation of a job. Called once per job, by its first transition to a terminal state. `held`, `cost` and
+-- `attempts` from its record after that transition.
+local function settle_job(record, run, at, held, cost, attempts)
   local has = held and held ~= ''
   local reported = cost and cost ~= '' and tonumber(cost) or nil
   if not has and not (reported and run) then return end
@@ -97,6 +102,8 @@ end
     park?          queue in which the job is parked, with park_ms until it is checked
     queue_entries? { entries of enqueue() }                        dead_letter?  { body, ttl_sec, topic, reason }
     intent?        pending publish (JSON)                         retain?  { meta_sec, data_sec } for a terminal state
+    more_wait?     whether its lane has another job of its tenant and level
+    recent?        list to which its id is added instead of the recent jobs of the worker
     worker?        assigned worker                                counted? toward the license limit
     post?          event (JSON) for the run of the job
     audit?         { entry (JSON), keep } for the policy audit of the job's tenant
@@ -106,7 +113,14 @@ end
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
 local MOVE_FIELDS = { 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
-  'decisions', 'counted', 'run', 'run_path' }
+  'decisions', 'counted', 'run', 'run_path', 'reserved', 'cost', 'attempts' }
+
+-- The last value of a field in a list of field and value, or nil.
+local function value_in(list, field)
+  for i = #list - 1, 1, -2 do
+    if list[i] == field then return list[i + 1] end
+  end
+end
 
 local function move_job(id, m, at, known)
   local record = key.job(id)
@@ -116,7 +130,8 @@ local function move_job(id, m, at, known)
   else
     values = redis.call('HMGET', record, unpack(MOVE_FIELDS))
   end
-  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path = unpack(values)
+  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path,
+    reserved, cost, attempts = unpack(values)
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -131,7 +146,7 @@ local function move_job(id, m, at, known)
   -- From DISPATCHED to RUNNING a job keeps its position: its time limit counts from the dispatch.
   local stays = is(IN_FLIGHT, from) and is(IN_FLIGHT, m.to)
   if parked and parked ~= '' and not stays then bull_unpark(parked, bull_id(id)) end
-  if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
+  if lane and lane ~= '' then lane_remove(lane, level, tenant, id, m.more_wait) end
   if worker and is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker, counted) end
 
   local holds_approval = approval or is(m.set or {}, 'approval')
@@ -170,9 +185,9 @@ local function move_job(id, m, at, known)
   -- Holding a job also opens its approval.
   if holds_approval then redis.call('ZADD', key.approvals(tenant), stamp, id) end
   if is(TERMINAL, m.to) then
-    if not is(TERMINAL, from) then settle_job(record, run, at) end
+    if not is(TERMINAL, from) then settle_job(record, run, at, reserved, value_in(set, 'cost') or cost, attempts) end
     expire_job(id, m.retain)
-    redis.call('PUBLISH', key.endings(), id)
+    endings[#endings + 1] = id
   end
   if run and m.post then run_post(run, m.post, now_ms) end
   if run and is(TERMINAL, m.to) then
@@ -182,7 +197,7 @@ local function move_job(id, m, at, known)
 
   if m.worker then
     enter_flight(id, m.worker, m.counted)
-    if redis.call('LPUSH', key.workerJobs(m.worker), id) > 1100 then redis.call('LTRIM', key.workerJobs(m.worker), 0, 999) end
+    if m.recent then m.recent[#m.recent + 1] = id else add_recent_jobs(m.worker, { id }) end
   end
   if m.park then enqueue(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms, path and run, path) end
   for _, q in ipairs(m.queue_entries or {}) do enqueue(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end

@@ -7,6 +7,12 @@
 -- A batch job precedes interactive jobs submitted this much later, which prevents starvation.
 local BATCH_HEAD_START_MS = 540000
 
+-- Waiting jobs of a tenant that a claim reads at once.
+local MAX_HEADS = 8
+
+-- Tenants known in this batch to be suspended nowhere.
+local tenants_in_turn = {}
+
 -- Turn count of the next tenant, and whether there is none. New tenants start there: neither ahead of all nor behind all.
 local function lane_next_turn(turns)
   local first = redis.call('ZRANGE', turns, 0, 0, 'WITHSCORES')
@@ -26,10 +32,11 @@ local function lane_add(lane, spec, level, tenant, id, submitted_ms)
   return was_idle
 end
 
-local function lane_remove(lane, level, tenant, id)
+-- `more`: another job of this tenant and level is known to wait.
+local function lane_remove(lane, level, tenant, id, more)
   local waiting = key.laneJobs(lane, level, tenant)
   redis.call('ZREM', waiting, id)
-  if redis.call('EXISTS', waiting) == 1 then return end
+  if more or redis.call('EXISTS', waiting) == 1 then return end
   redis.call('ZREM', key.laneTurns(lane, level), tenant)
   redis.call('ZREM', key.laneFull(lane, level), tenant)
   local places = {}
@@ -46,14 +53,20 @@ local function lane_has_queue(lane, level)
   return redis.call('EXISTS', unpack(turns)) > 0
 end
 
--- The next tenant at a level and its oldest job: tenant, id, submitted_ms.
-local function lane_head(lane, level)
+-- The next tenant at a level and its oldest job: tenant, id, submitted_ms, list. `read` caches lists of the oldest jobs, with
+-- their scores, for a script that removes a job from its list when it removes it from the lane.
+local function lane_head(lane, level, read)
   local tenant = redis.call('ZRANGE', key.laneTurns(lane, level), 0, 0)[1]
   if not tenant then return end
-  local head = redis.call('ZRANGE', key.laneJobs(lane, level, tenant), 0, 0, 'WITHSCORES')
-  if head[1] then return tenant, head[1], tonumber(head[2]) end
+  local waiting = key.laneJobs(lane, level, tenant)
+  local list = read[waiting]
+  if not list or not list[1] then
+    list = redis.call('ZRANGE', waiting, 0, MAX_HEADS - 1, 'WITHSCORES')
+    read[waiting] = list
+  end
+  if list[1] then return tenant, list[1], tonumber(list[2]), list end
   redis.call('ZREM', key.laneTurns(lane, level), tenant)
-  return lane_head(lane, level)
+  return lane_head(lane, level, read)
 end
 
 -- A tenant of weight 2 is charged half a turn. See docs/reference/routing.md#fairness.
@@ -62,6 +75,7 @@ local function lane_took_turn(lane, level, tenant, cost)
 end
 
 local function lane_out_of_turn(lane, level, tenant)
+  tenants_in_turn[tenant] = nil
   local turns = key.laneTurns(lane, level)
   local taken = redis.call('ZSCORE', turns, tenant)
   redis.call('ZREM', turns, tenant)
@@ -71,6 +85,8 @@ end
 
 -- A job of this tenant ended: the tenant takes turns again, without catching up on missed ones.
 local function lane_in_turn(tenant)
+  if tenants_in_turn[tenant] then return end
+  tenants_in_turn[tenant] = true
   local places = redis.call('SMEMBERS', key.fullLanes(tenant))
   if not places[1] then return end
   for _, place in ipairs(places) do

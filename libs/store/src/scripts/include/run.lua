@@ -68,7 +68,7 @@ end
 local function run_end(id, tenant, workflow, status, keep_sec, at)
   run_clear_timers(id, workflow)
   redis.call('DEL', key.runInbox(id))
-  redis.call('PUBLISH', key.endings(), id)
+  endings[#endings + 1] = id
   redis.call('ZREM', key.liveRuns(), id)
   redis.call('SREM', key.liveRunsOf(tenant, workflow), id)
   if keep_sec == 0 then return end
