@@ -49,7 +49,7 @@ export class Deadlines {
       this.pending.delete(deadline);
       deadline.expire();
     }
-    // A deadline that was added meanwhile has set the timer already.
+    // A deadline added by one of these expiries has already set the timer.
     if (earliestMs < this.timerAtMs) this.schedule(earliestMs);
   }
 }
