@@ -83,6 +83,58 @@ describe('a claim of many jobs', () => {
   });
 });
 
+describe('the cost of a job in full batches', () => {
+  const jobs = 192;
+  const slots = 48;
+  const commands = {
+    del: 2,
+    expire: 2,
+    hgetall: 1,
+    hmget: 1,
+    hset: 3,
+    sadd: 1,
+    srem: 1,
+    zadd: 3,
+    zincrby: 1,
+    zrange: 1,
+    zrem: 5,
+  };
+  const commandCounts = async () => {
+    const stats = String(await use.redis.info('commandstats'));
+    return [...stats.matchAll(/cmdstat_([a-z]+):calls=(\d+)/g)].map(
+      ([, name = '', calls]) => [name, Number(calls)] as const,
+    );
+  };
+
+  it('is this list of commands, for its claim and its end', async () => {
+    const ids = Array.from({ length: jobs }, (_, i) => `job-${i}`);
+    for (const id of ids) {
+      await use.accept(id);
+      await use.store.jobs.admit(id, admission({}));
+    }
+    const request = (): ClaimRequest => ({
+      worker: { ...worker, max: slots },
+      lanes: ['job.default'],
+      dispatchIds: ids.slice(0, slots),
+      licenseCap: 0,
+      snapshot: '',
+    });
+    await use.redis.config('RESETSTAT');
+
+    let running = (await use.store.jobs.claim(request())).map(({ id }) => id);
+    for (let ended = 0; ended < jobs; ended += slots) {
+      const next: string[] = [];
+      const claim: EndClaim = { build: request, settle: (taken) => void next.push(...taken.map(({ id }) => id)) };
+      await Promise.all(running.map((id) => end(id, claim)));
+      running = next;
+    }
+
+    // Rounding omits the commands of a batch.
+    const perJob = (await commandCounts()).map(([name, count]) => [name, Math.round(count / jobs)] as const);
+    expect(Object.fromEntries(perJob.filter(([, count]) => count > 0))).toEqual(commands);
+  });
+});
+
 describe('ends with a claim', () => {
   it('are one call of Redis, with one claim for all freed slots', async () => {
     await open(['a', 'b', 'c', 'd', 'e']);

@@ -42,12 +42,16 @@ export const claimDocument = (c: ClaimRequest, retain: object): object => ({
 
 /** Parses the reply of `claim-1.lua`: for each job its fields before, and the fields written, as field, value, ... */
 export const parseClaimed = (reply: unknown): DispatchedJob[] =>
-  (reply as [before: string[], written: string[]][]).map(
-    (lists) => parseJob(Object.fromEntries(lists.flatMap(toPairs))) as DispatchedJob,
-  );
+  (reply as [before: string[], written: string[]][]).map((lists) => parseJob(toFields(lists)) as DispatchedJob);
 
-const toPairs = (list: readonly string[]): [string, string][] =>
-  list.flatMap((field, i) => (i % 2 === 0 ? [[field, list[i + 1] ?? '']] : []));
+/** Later values replace earlier ones. */
+function toFields(lists: readonly (readonly string[])[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const list of lists) {
+    for (let i = 0; i + 1 < list.length; i += 2) fields[list[i] ?? ''] = list[i + 1] ?? '';
+  }
+  return fields;
+}
 
 const followUps = new WeakMap<EndClaim, FollowUp>();
 
