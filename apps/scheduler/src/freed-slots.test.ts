@@ -54,6 +54,37 @@ describe('the result of a job that another one waits for', () => {
     expect(woken).toEqual([]);
   });
 
+  it('leaves a job to the worker that it prefers, whose slot becomes free in the same call', async () => {
+    const scheduler = await use.start({ idle: true });
+    const { ctx } = scheduler;
+    const register = (worker_id: string) => {
+      const beat = heartbeatPacket(head, { worker_id, pool: 'main', max_parallel_jobs: 1 });
+      ctx.registry.heartbeat(beat.body, Date.now());
+    };
+    register('w1');
+    const one = await use.submit();
+    await decideJob(ctx, one);
+    register('w2');
+    const [two, next] = [await use.submit(), await use.submit({ labels: { preferred_worker_id: 'w1' } })];
+    await decideJob(ctx, two);
+    await decideJob(ctx, next);
+    await use.until(one, 'RUNNING', { worker_id: 'w1' });
+    await use.until(two, 'RUNNING', { worker_id: 'w2' });
+    const nowMs = ctx.clock.nowMs();
+    const dispatcher = new LaneDispatcher({ ...ctx, clock: { ...ctx.clock, nowMs: () => nowMs } });
+    await dispatcher.dispatchToAll();
+    const claims = [await dispatcher.claimWithEnd('w2'), await dispatcher.claimWithEnd('w1')];
+
+    const ends = [two, one].map((id, i) => {
+      const claim = claims[i];
+      return ctx.store.jobs.move('*', id, 'succeed', claim && { claim });
+    });
+
+    await Promise.all(ends);
+    await use.until(next, 'RUNNING', { worker_id: 'w1' });
+    expect(claims.map((claim) => claim?.isFilled)).toEqual([false, true]);
+  });
+
   it('dispatches nothing to a worker that was lost before the write', async () => {
     const { deps, woken, first, next } = await startFull();
     const claimWithEnd = async (id: string) => {

@@ -2,7 +2,7 @@ export * from './config.repository';
 export * from './connect';
 export * from './data.repository';
 export * from './dead-letter.repository';
-export type { ClaimRequest, DispatchedJob, EndClaim } from './job.claim';
+export type { Claimed, ClaimRequest, DispatchedJob, EndClaim } from './job.claim';
 export * from './job-endings';
 export * from './job.index';
 export * from './job.placement';

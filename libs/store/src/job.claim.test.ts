@@ -28,15 +28,19 @@ const open = async (ids: readonly string[], tenant = 'acme') => {
 const endClaim = () => {
   const built: number[] = [];
   const claimed: DispatchedJob[][] = [];
+  const full: boolean[] = [];
   const claim: EndClaim = {
     build: (ends): ClaimRequest => {
       built.push(ends);
       const dispatchIds = Array.from({ length: ends }, (_, i) => `c${i}`);
       return { worker, lanes: ['job.default'], dispatchIds, licenseCap: 0, snapshot: '' };
     },
-    settle: (jobs) => void claimed.push(jobs),
+    settle: ({ jobs, isFull }) => {
+      claimed.push(jobs);
+      full.push(isFull);
+    },
   };
-  return { claim, built, claimed, ids: () => claimed.flat().map(({ id }) => id) };
+  return { claim, built, claimed, full, ids: () => claimed.flat().map(({ id }) => id) };
 };
 const end = (id: string, claim: EndClaim) => use.store.jobs.move('*', id, 'succeed', { claim });
 const state = async (id: string) => (await use.store.jobs.load(id))?.state;
@@ -124,7 +128,7 @@ describe('the cost of a job in full batches', () => {
     let running = (await use.store.jobs.claim(request())).map(({ id }) => id);
     for (let ended = 0; ended < jobs; ended += slots) {
       const next: string[] = [];
-      const claim: EndClaim = { build: request, settle: (taken) => void next.push(...taken.map(({ id }) => id)) };
+      const claim: EndClaim = { build: request, settle: ({ jobs }) => void next.push(...jobs.map(({ id }) => id)) };
       await Promise.all(running.map((id) => end(id, claim)));
       running = next;
     }
@@ -155,12 +159,13 @@ describe('ends with a claim', () => {
   it('succeed or fail on their own, and a failed one frees no slot', async () => {
     await open(['a', 'b', 'c', 'd']);
     await use.redis.set(keys.job('a'), 'not a record');
-    const { claim, ids } = endClaim();
+    const { claim, ids, full } = endClaim();
 
     const ends = await Promise.allSettled(['a', 'b'].map((id) => end(id, claim)));
 
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(ids()).toEqual(['c']);
+    expect(full).toEqual([true]);
     expect([await state('b'), await state('c'), await state('d')]).toEqual(['SUCCEEDED', 'DISPATCHED', 'PENDING']);
   });
 

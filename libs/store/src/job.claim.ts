@@ -21,12 +21,19 @@ export interface ClaimRequest {
 /** A job that was dispatched to a worker. */
 export type DispatchedJob = JobRecord & { worker_id: string; dispatch_id: string };
 
+export interface Claimed {
+  /** The dispatched jobs, as stored. */
+  jobs: DispatchedJob[];
+  /** The claim ended because the worker has no free slot for the next job. */
+  isFull: boolean;
+}
+
 /** A claim in the same call of Redis as the ends of jobs that free its slots, after them. */
 export interface EndClaim {
   /** @param ends number of ends in that call. @returns undefined when there is nothing to claim */
   build(ends: number): ClaimRequest | undefined;
-  /** Receives the dispatched jobs before the ends resolve. Not called when the claim fails, or its reply is lost. */
-  settle(jobs: DispatchedJob[]): void;
+  /** Receives the outcome before the ends resolve. Not called when the claim fails, or its reply is lost. */
+  settle(claimed: Claimed): void;
 }
 
 /** The claim as `claim-1.lua` expects it. @param retain retention of ended jobs, for the transition */
@@ -41,8 +48,10 @@ export const claimDocument = (c: ClaimRequest, retain: object): object => ({
 });
 
 /** Parses the reply of `claim-1.lua`: for each job its fields before, and the fields written, as field, value, ... */
-export const parseClaimed = (reply: unknown): DispatchedJob[] =>
-  (reply as [before: string[], written: string[]][]).map((lists) => parseJob(toFields(lists)) as DispatchedJob);
+export function parseClaimed(reply: unknown): Claimed {
+  const [stopped, jobs] = reply as [stopped: string, jobs: [before: string[], written: string[]][]];
+  return { jobs: jobs.map((lists) => parseJob(toFields(lists)) as DispatchedJob), isFull: stopped === 'full' };
+}
 
 /** Later values replace earlier ones. */
 function toFields(lists: readonly (readonly string[])[]): Record<string, string> {

@@ -301,7 +301,7 @@ export class JobRepository {
    */
   async claim(request: ClaimRequest): Promise<DispatchedJob[]> {
     const document = luaJson(claimDocument(request, this.retain));
-    return parseClaimed(await runScript(this.redis, 'claim', keys.lanes(), document));
+    return parseClaimed(await runScript(this.redis, 'claim', keys.lanes(), document)).jobs;
   }
 
   /**

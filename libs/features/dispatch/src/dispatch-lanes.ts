@@ -2,12 +2,11 @@ import { canServe, loadScore, needsFromSpec, type RoutingNeeds, type RoutingRule
 import type { ClaimRequest, DispatchedJob, LaneArrival } from '@svc/store';
 import { routingRules } from '@svc/settings';
 import { closedTopic } from '@svc/registry';
-import { FreedSlots } from './freed-slots';
+import { FreedSlots, MAX_JOBS_PER_CLAIM } from './freed-slots';
 import { licenseCap } from './plan-dispatch';
 import { publishDispatch, refuseDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
-const MAX_JOBS_PER_ROUND = 64;
 const MAX_LANES = 64;
 const LANE_CACHE_MS = 100;
 /** Longer than any read of the lanes takes. */
@@ -105,9 +104,14 @@ export class LaneDispatcher {
         const known = this.busy.has(workerId) ? 0 : this.deps.registry.freeSlots(workerId);
         return this.buildClaim(workerId, known + ends, this.lanes.needs, rules, snapshot);
       },
-      (jobs) => {
-        if (jobs.length === 0) this.lanes.readAtMs = 0;
-        void this.sendAll(workerId, jobs).catch(() => undefined);
+      ({ jobs, isFull }, ends) => {
+        for (const job of jobs) {
+          this.deps.registry.adjustActive(workerId, 1);
+          void this.send(job).catch((error: unknown) => this.deps.events.publishFailed(job.id, error));
+        }
+        // Jobs that gateways dispatch are not in the count of this process.
+        if (isFull) this.deps.registry.markFull(workerId, ends);
+        else if (jobs.length === 0) this.lanes.readAtMs = 0;
       },
     );
     this.freed.set(workerId, claim);
@@ -142,7 +146,7 @@ export class LaneDispatcher {
   ): ClaimRequest | undefined {
     const { registry, clock, random, fleet } = this.deps;
     const worker = registry.findRoutable(workerId, clock.nowMs());
-    const room = Math.min(MAX_JOBS_PER_ROUND, slots);
+    const room = Math.min(MAX_JOBS_PER_CLAIM, slots);
     if (!worker || worker.draining || room === 0) return undefined;
     const table = fleet.pools();
     const lanes = [...waiting]
@@ -170,13 +174,14 @@ export class LaneDispatcher {
     return refuseDispatch(this.deps, job, closed);
   }
 
-  /** The jobs prefer another worker, which is live and has free slots. */
+  /** The jobs prefer another worker, which is live and has free slots, or is about to have one. */
   private isReservedForOther(needs: RoutingNeeds, workerId: string, rules: RoutingRules): boolean {
     const { registry, fleet, clock } = this.deps;
     const { preferredWorkerId: other } = needs;
     if (other === undefined || other === workerId) return false;
     const worker = registry.findRoutable(other, clock.nowMs());
-    return worker !== undefined && registry.freeSlots(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
+    const hasSlots = registry.freeSlots(other) > 0 || this.freed.has(other);
+    return worker !== undefined && hasSlots && canServe(fleet.pools(), needs, worker, rules);
   }
 
   /** Bounds the lanes that one script call reads: beyond the limit, a random range of them. */

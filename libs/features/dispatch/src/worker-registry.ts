@@ -263,10 +263,10 @@ export class WorkerRegistry {
     return jobs?.size ?? 0;
   }
 
-  /** Redis reports that all slots of the worker are in use. */
-  markFull(id: string): void {
+  /** Redis reports that all slots of the worker are in use. @param ends ends of its jobs that are not subtracted yet */
+  markFull(id: string, ends = 0): void {
     const known = this.workers.get(id);
-    if (known) known.active = Math.max(known.active, known.record.max_parallel_jobs);
+    if (known) known.active = Math.max(known.active, known.record.max_parallel_jobs + ends);
   }
 
   /** Free slots; a fixed number for a worker that does not announce its capacity. */

@@ -5,7 +5,8 @@
   KEYS  1 lanes
   ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot } (JSON)
 
-  Returns  a list of dispatched { fields of the record before, fields written }, each as field, value, ...
+  Returns  'full' if the worker has no free slot for the next job, else ''; then for each dispatched job { fields of the
+           record before, fields written }, each as field, value, ...
 ]]
 local c = cjson.decode(ARGV[1])
 local taken = {}
@@ -56,7 +57,7 @@ local function decide_again(job, record)
 end
 
 -- Bounds the running time, independent of the content of the lanes.
-local used = {}
+local used, stopped = {}, ''
 c.recent = {}
 local tries = #c.dispatch_ids * 2 + 256
 while #taken < #c.dispatch_ids and tries > 0 do
@@ -77,6 +78,7 @@ while #taken < #c.dispatch_ids and tries > 0 do
       lane_out_of_turn(job.lane, job.level, job.tenant)
       redis.call('HSET', key.job(job.id), 'waiting_reason', room)
     elseif room ~= 'ok' then
+      if room == 'pool_overloaded' then stopped = 'full' end
       break
     else
       lane_took_turn(job.lane, job.level, job.tenant, tonumber(record.turn_cost or 1))
@@ -88,4 +90,4 @@ while #taken < #c.dispatch_ids and tries > 0 do
   end
 end
 if c.recent[1] then add_recent_jobs(c.worker.id, c.recent) end
-return taken
+return { stopped, taken }
