@@ -112,7 +112,9 @@ describe('an approval step', () => {
 
     await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe(state));
     const expired = on_expiry === 'reject' ? 1 : 0;
-    expect(await use.engine.metrics()).toMatch(new RegExp(`^svc_approval_expired_total\\{.*\\} ${expired}$`, 'm'));
+    // The expiry is counted after the write that others see.
+    const line = new RegExp(`^svc_approval_expired_total\\{.*\\} ${expired}$`, 'm');
+    await eventually(async () => expect(await use.engine.metrics()).toMatch(line));
   });
 
   it('sends reminders, and escalates to a role that may then decide', async () => {

@@ -38,7 +38,8 @@ describe('a scheduler that starts', () => {
     expect(await data('default')).not.toHaveProperty('bundles');
     expect(await data('policy')).toEqual({ bundles });
 
-    expect(await scheduler.metrics()).toMatch(/svc_config_revision\{[^}]*document="system\/policy"[^}]*\} 1/);
+    const revision = /svc_config_revision\{[^}]*document="system\/policy"[^}]*\} 1/;
+    await eventually(async () => expect(await scheduler.metrics()).toMatch(revision));
 
     writeFileSync(pools, 'topics: {job.b: main}\n');
     utimesSync(pools, new Date(), new Date(Date.now() + 5_000));

@@ -37,6 +37,8 @@ describe('guardStore', () => {
   const stops: (() => unknown)[] = [];
   afterEach(async () => {
     for (const stop of stops.splice(0)) await stop();
+    // A Redis that a test restarted may still load its data.
+    await eventually(() => redis.ping());
     await set('appendfsync', 'always');
     await set('maxmemory-policy', 'noeviction');
     await set('maxmemory', '0');

@@ -47,7 +47,10 @@ describe('POST /api/v1/jobs, of a permitted job', () => {
 
     expect(job).toMatchObject({ worker_id: 'w1', attempts: 1, decided: 'submission', parked: 'jobRunning' });
     await eventually(async () => expect((await api.store.jobs.load(job?.id ?? ''))?.state).toBe('RUNNING'));
-    expect(await api.metrics()).toContain('svc_scheduler_jobs_dispatched_total{topic="job.default"');
+    // Counted after the start is written.
+    await eventually(async () =>
+      expect(await api.metrics()).toContain('svc_scheduler_jobs_dispatched_total{topic="job.default"'),
+    );
   });
 
   it('adds it to its lane when the worker is full', async () => {
