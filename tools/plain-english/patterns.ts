@@ -115,7 +115,6 @@ export const exceptions: readonly Exception[] = [
     text: /\bsvc_workflow_mended_total\b|\bmetrics\.mended\b|^ {2}mended: \{$/m,
     because: 'the name of a metric, and its key',
   },
-  { text: /\bmend\b(?=[,:)(}]| \})/, because: 'a field of the findings in the status of a service' },
   { text: /\btold:(?=[\w'<])|\bcost_told\b/, because: 'fields of a spend record in Redis' },
   {
     text: /'(?:go_on|give_way|gave_way)'|`(?:go_on|give_way|gave_way)`|\| +gave_way +\|/,

@@ -23,7 +23,7 @@ export function statusDeps(
     startedAtMs: clock.nowMs(),
     build: { version: build.version, commit: build.commit, date: build.date },
     instanceId: instance.id,
-    storeFindings: () => storeFindings().map(({ code, what, mend }) => ({ finding: code, what, mend })),
+    storeFindings: () => storeFindings().map(({ code, what, fix }) => ({ finding: code, what, fix })),
     policyFindings: () => policyFindings().map(({ of, problem }) => ({ of, problem })),
     bus: () => ({ isConnected: bus.status().isConnected, url: bus.status().server }),
     license: () => {

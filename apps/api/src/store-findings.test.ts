@@ -17,7 +17,7 @@ describe('problems of the store', () => {
       expect(await findings('admin')).toContainEqual({
         finding: 'eviction',
         what: expect.stringContaining('allkeys-lru'),
-        mend: 'Set maxmemory-policy noeviction.',
+        fix: 'Set maxmemory-policy noeviction.',
       }),
     );
     expect(await findings('viewer')).toBeUndefined();

@@ -1,5 +1,5 @@
 import type { approvalMetrics, dispatchMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
-import { poolTopicLabel, reasonLabel, type SchedulingEvents } from '@svc/dispatch';
+import { dispatchEvents, poolTopicLabel, reasonLabel, type SchedulingEvents } from '@svc/dispatch';
 import type { PoolTable } from '@svc/routing';
 
 type SchedulerMetrics = OpenMetrics<
@@ -10,7 +10,7 @@ type SchedulerMetrics = OpenMetrics<
 export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: () => PoolTable): SchedulingEvents {
   const toTopicLabel = poolTopicLabel(pools);
   return {
-    received: (topic) => metrics.jobsReceived.inc(toTopicLabel(topic)),
+    ...dispatchEvents(metrics, log, toTopicLabel),
     denied: (topic) => metrics.safetyDenied.inc(toTopicLabel(topic)),
     overBudget: (topic, action, limit) => metrics.overBudget.inc({ ...toTopicLabel(topic), action, limit }),
     budgetReached: ({ account, period, percent }) => {
@@ -19,14 +19,6 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     },
     safetyUnavailable: (topic) => metrics.safetyUnavailable.inc(toTopicLabel(topic)),
     failOpen: (topic) => metrics.inputFailOpen.inc(toTopicLabel(topic)),
-    dispatched: (topic, waitedMs) => {
-      metrics.jobsDispatched.inc(toTopicLabel(topic));
-      metrics.dispatchSeconds.observe(toTopicLabel(topic), waitedMs / 1_000);
-    },
-    rolledBack: (topic, error) => {
-      metrics.dispatchRollback.inc(toTopicLabel(topic));
-      log.warn('publishing a dispatch failed', { topic, error });
-    },
     completed: (topic, status) => metrics.jobsCompleted.inc({ ...toTopicLabel(topic), status }),
     waiting: (topic, reason) => {
       metrics.routingFailures.inc({ reason: reasonLabel(reason) });

@@ -1,19 +1,12 @@
 import { Redis } from 'ioredis';
 import { JobEndings, type Admission, type ClaimRequest, type DispatchedJob, type EndClaim } from './index';
 import { keys } from './keys';
-import { useStore } from './store.testing';
+import { useStore, waitingPlan } from './store.testing';
 
 const use = useStore();
 const worker = { id: 'w1', pool: 'p', max: 2 };
 const admission = (over: Partial<Admission>): Admission => ({
-  lane: { id: 'job.default', spec: '{}', level: 2 },
-  dispatchId: 'd',
-  reason: 'no_workers',
-  runMs: 60_000,
-  deadlineMs: 0,
-  tenantCap: 0,
-  licenseCap: 0,
-  waitMs: 60_000,
+  ...waitingPlan,
   set: {},
   ...over,
 });

@@ -3,22 +3,15 @@ import { queues } from '@svc/queues.config';
 import { eventually, plainRequest } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { keys, LaneArrivals, type LaneArrival, type Placement } from './index';
-import { useStore } from './store.testing';
+import { useStore, waitingPlan } from './store.testing';
 
 const use = useStore();
 
 const placement = (over: Partial<Placement> = {}): Placement => ({
   snapshot: 's1',
-  lane: { id: 'job.default', spec: '{}', level: 2 },
+  ...waitingPlan,
   otherLanes: [],
   mayWait: true,
-  dispatchId: 'd1',
-  reason: 'no_workers',
-  runMs: 60_000,
-  deadlineMs: 0,
-  tenantCap: 0,
-  licenseCap: 0,
-  waitMs: 60_000,
   ...over,
 });
 const worker = (max = 1, id = 'w1') => ({ id, pool: 'p', max });

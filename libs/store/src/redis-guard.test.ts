@@ -33,7 +33,7 @@ describe('the check of a Redis configuration', () => {
     ['no memory limit', { maxMemoryBytes: 0 }, 'warn no_memory_limit'],
   ])('reports %s with a corrective action', (_what, fault, finding) => {
     expect(found({ ...safe, ...fault })).toEqual([finding]);
-    expect(checkRedis({ ...safe, ...fault }, wishes)[0]?.mend).toMatch(/^(Set|Run) /);
+    expect(checkRedis({ ...safe, ...fault }, wishes)[0]?.fix).toMatch(/^(Set|Run) /);
   });
 
   it('requires replicas and a memory limit only as configured', () => {

@@ -24,7 +24,7 @@ export interface StoreFinding {
   severity: 'refuse' | 'warn';
   what: string;
   /** Corrective action. */
-  mend: string;
+  fix: string;
 }
 
 export interface GuardRequirements {
@@ -88,9 +88,9 @@ export function checkRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }:
 }
 
 const fsyncAction = 'Set appendfsync always.';
-const refuse = (code: StoreFindingCode, what: string, mend: string) =>
-  ({ code, severity: 'refuse', what, mend }) as const;
-const warn = (code: StoreFindingCode, what: string, mend: string) => ({ code, severity: 'warn', what, mend }) as const;
+const refuse = (code: StoreFindingCode, what: string, fix: string) =>
+  ({ code, severity: 'refuse', what, fix }) as const;
+const warn = (code: StoreFindingCode, what: string, fix: string) => ({ code, severity: 'warn', what, fix }) as const;
 
 function isOlder(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);

@@ -4,6 +4,7 @@ import { FlowProducer, type JobNode } from 'bullmq';
 import type { Admission, TreeChange } from './index';
 import { keys } from './index';
 import { useRuns } from './run.testing';
+import { waitingPlan } from './store.testing';
 
 const use = useRuns();
 let flows: FlowProducer | undefined;
@@ -56,14 +57,7 @@ const ends = (path: string, parent = '', over: Partial<TreeChange> = {}): TreeCh
   ...over,
 });
 const admission: Admission = {
-  lane: { id: 'job.default', spec: '{}', level: 2 },
-  dispatchId: 'd1',
-  reason: 'no_workers',
-  runMs: 60_000,
-  deadlineMs: 0,
-  tenantCap: 0,
-  licenseCap: 0,
-  waitMs: 60_000,
+  ...waitingPlan,
   set: {},
 };
 const worker = { id: 'w1', pool: 'p', max: 9 };

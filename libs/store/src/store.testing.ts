@@ -1,6 +1,6 @@
 import { plainRequest } from '@svc/testing';
 import type { Redis } from 'ioredis';
-import type { JobRecord, Store } from './index';
+import type { DispatchPlan, JobRecord, Store } from './index';
 import { useRedisStore } from './redis-store.testing';
 
 export interface UsedStore {
@@ -10,6 +10,18 @@ export interface UsedStore {
   /** Accepts a job with default fields. */
   accept(id: string, over?: { tenant?: string; topic?: string; fields?: Partial<JobRecord> }): Promise<void>;
 }
+
+/** A job without a worker that waits in the lane `job.default` at the level interactive. */
+export const waitingPlan: DispatchPlan = {
+  lane: { id: 'job.default', spec: '{}', level: 2 },
+  dispatchId: 'd1',
+  reason: 'no_workers',
+  runMs: 60_000,
+  deadlineMs: 0,
+  tenantCap: 0,
+  licenseCap: 0,
+  waitMs: 60_000,
+};
 
 /** A store on a dedicated Redis, empty before each test. */
 export function useStore(): UsedStore {

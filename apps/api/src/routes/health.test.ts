@@ -153,7 +153,7 @@ describe('GET /api/v1/status of a gateway that listens on all addresses under de
         {
           finding: 'development_exposed',
           what: 'development rules are in effect on addresses that other machines can reach: GATEWAY_HTTP_ADDR=:8081',
-          mend: 'Set SVC_ENV=production, or listen on 127.0.0.1.',
+          fix: 'Set SVC_ENV=production, or listen on 127.0.0.1.',
         },
       ],
     });

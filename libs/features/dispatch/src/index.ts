@@ -1,5 +1,6 @@
 /** Routes jobs to workers, records their results, and repairs jobs after a crash. */
 export { decideJob } from './decide-job';
+export { dispatchEvents } from './dispatch-events';
 export { LaneDispatcher } from './dispatch-lanes';
 export { handleResult } from './handle-result';
 export { InFlightRecords } from './in-flight-records';

@@ -63,7 +63,7 @@ function refuseUnsafe(findings: readonly StoreFinding[], url: string): void {
   throw new StartError(
     'the store may lose accepted jobs',
     new URL(url).host,
-    refused.map(({ what, mend }) => `${what}. ${mend}`).join('\n  '),
+    refused.map(({ what, fix }) => `${what}. ${fix}`).join('\n  '),
   );
 }
 
@@ -131,12 +131,12 @@ class StoreGuard {
     const { log } = this.boot;
     const before = new Set(this.findings.map(({ code }) => code));
     const now = new Set<StoreFindingCode>(findings.map(({ code }) => code));
-    for (const { code, severity, what, mend } of findings) {
+    for (const { code, severity, what, fix } of findings) {
       if (code === 'data_lost')
-        log.oncePer('data lost', 600_000).error('store has lost data', { finding: code, what, fix: mend });
+        log.oncePer('data lost', 600_000).error('store has lost data', { finding: code, what, fix });
       else if (!before.has(code)) {
         const level = severity === 'refuse' && this.boot.env.production ? 'error' : 'warn';
-        log[level]('store is unsafe', { finding: code, what, fix: mend });
+        log[level]('store is unsafe', { finding: code, what, fix });
       }
     }
     for (const { code } of this.findings) if (!now.has(code)) log.info('store finding resolved', { finding: code });
@@ -149,5 +149,5 @@ const dataLost = (what: string): StoreFinding => ({
   code: 'data_lost',
   severity: 'warn',
   what,
-  mend: 'Restore the store from its backup, or accept the loss: HDEL svc:installation alarm. See docs/durability.md.',
+  fix: 'Restore the store from its backup, or accept the loss: HDEL svc:installation alarm. See docs/durability.md.',
 });

@@ -22,7 +22,7 @@ export function exposedListeners<T extends Variables>(
 export interface EnvFinding {
   finding: string;
   what: string;
-  mend: string;
+  fix: string;
 }
 
 /**
@@ -37,7 +37,7 @@ export function envFindings<T extends Variables>(
   const addresses = exposedListeners(spec, values);
   if (addresses.length === 0) return [];
   const what = `development rules are in effect on addresses that other machines can reach: ${addresses.join(', ')}`;
-  return [{ finding: 'development_exposed', what, mend: 'Set SVC_ENV=production, or listen on 127.0.0.1.' }];
+  return [{ finding: 'development_exposed', what, fix: 'Set SVC_ENV=production, or listen on 127.0.0.1.' }];
 }
 
 /** A connection without credentials has every permission that the server grants to anonymous clients. */
@@ -60,11 +60,11 @@ function anonymousConnections(service: string, values: Readonly<Record<string, u
           {
             finding: 'nats_anonymous',
             what: what('NATS'),
-            mend: buildRepair('NATS_USERNAME and NATS_PASSWORD, or NATS_NKEY'),
+            fix: buildRepair('NATS_USERNAME and NATS_PASSWORD, or NATS_NKEY'),
           },
         ]),
     ...(toRedis
       ? []
-      : [{ finding: 'redis_anonymous', what: what('Redis'), mend: buildRepair('user and password in REDIS_URL') }]),
+      : [{ finding: 'redis_anonymous', what: what('Redis'), fix: buildRepair('user and password in REDIS_URL') }]),
   ];
 }

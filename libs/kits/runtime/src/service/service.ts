@@ -118,7 +118,7 @@ async function start<T extends Variables>(
 
   for (const warning of reading.warnings)
     log.warn('invalid variable ignored', { problem: formatProblem(warning).trim() });
-  for (const { what, mend } of envFindings(service.env, reading.values)) log.warn(what, { fix: mend });
+  for (const { what, fix } of envFindings(service.env, reading.values)) log.warn(what, { fix });
   try {
     const onStop = (name: string, step: () => unknown) => steps.add(name, step);
     await service.start({ env: reading.values, log, health, clock, build, stopping: stopping.signal, onStop });
