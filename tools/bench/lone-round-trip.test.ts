@@ -22,21 +22,17 @@ const messages = [
   'redis → scheduler: reply',
   'scheduler → redis: fcall move',
   'redis → api: endings',
-  'api → redis: hgetall',
-  'redis → api: reply',
-  'api → redis: getrange, getrange',
-  'redis → api: reply',
   'api → client: response',
 ];
 
 /** Calls of the processes to Redis per job; those of BullMQ's own scripts are `evalsha`. */
-const calls = { bzpopmin: 1, fcall: 3, get: 1, getrange: 3, hgetall: 2, hmget: 1, set: 1 };
+const calls = { bzpopmin: 1, fcall: 2, get: 1, getrange: 1, hgetall: 1, set: 1 };
 
 /** Commands in Redis per job, including those inside scripts. */
 const commands = {
-  ...{ bzpopmin: 1, del: 1, exists: 1, expire: 2, fcall: 3, get: 2, getrange: 3, hexists: 1, hgetall: 2, hmget: 4 },
+  ...{ bzpopmin: 1, del: 1, exists: 2, expire: 2, fcall: 2, get: 2, getrange: 2, hexists: 1, hgetall: 1, hmget: 3 },
   ...{
-    hset: 5,
+    hset: 4,
     lpush: 1,
     publish: 1,
     sadd: 2,
@@ -44,10 +40,10 @@ const commands = {
     set: 2,
     smembers: 1,
     srem: 1,
-    time: 3,
-    zadd: 6,
+    time: 2,
+    zadd: 5,
     zrange: 1,
-    zrem: 4,
+    zrem: 3,
   },
 };
 

@@ -11,7 +11,7 @@ import { chosen, help, readOptions, type BenchOptions } from './options';
 import { comparePeers, type Peers } from './peers/compare';
 import { installRestate } from './peers/install';
 import { peersText } from './peers/report';
-import { profileDrain } from './profile/profile-drain';
+import { profileService } from './profile/profile-service';
 import { machine, rounded, table, toResult, type BenchFile, type Result } from './report';
 import { Session } from './session';
 import { writeDocs } from './write-docs';
@@ -19,8 +19,8 @@ import { writeDocs } from './write-docs';
 async function run(options: BenchOptions): Promise<void> {
   const say = (text: string) => void process[options.json ? 'stderr' : 'stdout'].write(`${text}\n`);
   if (options.profile) {
-    const { profile: service, profileOut, jobs, concurrency: workerConcurrency } = options;
-    say(await profileDrain({ service, jobs, workerConcurrency, say, ...(profileOut && { file: profileOut }) }));
+    const { profile: service, profileLoad: load, profileOut, jobs, concurrency: workerConcurrency } = options;
+    say(await profileService({ service, load, jobs, workerConcurrency, say, ...(profileOut && { file: profileOut }) }));
     return;
   }
   const wanted = chosen(measures, options.only);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Measure } from './measure';
-import { profiled, type Profiled } from './profile/profile-drain';
+import { profiled, type Profiled, type ProfiledLoad, profiledLoads } from './profile/profile-service';
 
 export const help = `npm run bench -- [options]: measures the raw limits of this machine and the product, and compares them.
 It starts all servers and services, takes about ten minutes on two cores, and fails when a job is lost or executed twice.
@@ -11,9 +11,10 @@ It starts all servers and services, takes about ten minutes on two cores, and fa
   --out FILE          output file (default bench.json)
   --write-docs        also write docs/performance.md; not with --only or --quick
   --peers             also run Restate (downloaded from npm on the first use) and print the ratio for one and three steps
-  --profile SERVICE   do not measure; profile the CPU time of api, scheduler or worker during a drain
+  --profile SERVICE   do not measure; profile the CPU time of api, scheduler, engine or worker
+  --profile-load L    load of the profile: drain (default), round-trips or runs, the last two with 64 clients
   --profile-out FILE  output file of the profile (default: a temporary file)
-  --jobs N            jobs per drain when profiling (default 10000)
+  --jobs N            jobs of the load when profiling (default 10000)
   --concurrency N     concurrency of the worker (default 256)
   --help              print this help
 `;
@@ -26,6 +27,7 @@ export interface BenchOptions {
   writeDocs: boolean;
   peers: boolean;
   profile: Profiled | undefined;
+  profileLoad: ProfiledLoad;
   profileOut: string | undefined;
   jobs: number;
   concurrency: number;
@@ -44,6 +46,7 @@ export function readOptions(args: string[]): BenchOptions {
       'write-docs': { type: 'boolean', default: false },
       peers: { type: 'boolean', default: false },
       profile: { type: 'string' },
+      'profile-load': { type: 'string', default: 'drain' },
       'profile-out': { type: 'string' },
       jobs: { type: 'string', default: '10000' },
       concurrency: { type: 'string', default: '256' },
@@ -52,6 +55,8 @@ export function readOptions(args: string[]): BenchOptions {
   });
   const profile = profiled.find((service) => service === values.profile);
   if (values.profile !== undefined && !profile) throw new Error(`--profile must be one of ${profiled.join(', ')}`);
+  const profileLoad = profiledLoads.find((load) => load === values['profile-load']);
+  if (!profileLoad) throw new Error(`--profile-load must be one of ${profiledLoads.join(', ')}`);
   if (values['write-docs'] && (values.only !== undefined || values.quick)) {
     throw new Error('--write-docs needs all results at full size: remove --only and --quick');
   }
@@ -63,6 +68,7 @@ export function readOptions(args: string[]): BenchOptions {
     writeDocs: values['write-docs'],
     peers: values.peers,
     profile,
+    profileLoad,
     profileOut: values['profile-out'],
     jobs: positive('--jobs', values.jobs),
     concurrency: positive('--concurrency', values.concurrency),

@@ -12,6 +12,7 @@ import {
   type kernelMetrics,
   type OpenMetrics,
 } from '@svc/runtime';
+import { RecentJobs } from '@svc/jobs';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
 import type { WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
@@ -84,8 +85,12 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
   };
+  const recent = new RecentJobs();
+  endings.follow((id) => recent.forget(id));
+  endings.followGaps(() => recent.clear());
   return {
     submit: {
+      recent,
       ...base,
       admission,
       kernel,
@@ -106,7 +111,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         log.warn('job accepted without a policy decision (fail open)', { topic });
       },
     },
-    reads: { store, endings },
+    reads: { store, endings, recent },
     cancel: { ...base, bus: jobBus(bus), senderId, onPublishFailed },
     explain: {
       ...base,

@@ -5,7 +5,7 @@ import type { Kernel } from '@svc/kernel-client';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
 import { admissionSettings, SnapshotAdmission } from '@svc/admission';
 import { EffectiveConfig } from '@svc/settings';
-import { LaneDispatcher, InFlightRecords, type SchedulingEvents, type WorkerRegistry } from '@svc/dispatch';
+import { LaneDispatcher, InFlightRecords, type SchedulingEvents, StartWrites, type WorkerRegistry } from '@svc/dispatch';
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
 import { type ResultFacts, ScanRunner } from '@svc/output-safety';
@@ -46,10 +46,11 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
   const admission = new SnapshotAdmission(store.load, admissionSettings(env), (limit) =>
     log.oncePer(`admission:${limit}`, 10_000).warn('job from the bus rejected by admission control', { limit }),
   );
+  const base = { store, clock, random: { ...randomIds(), number: () => Math.random() }, senderId, bus: jobBus(bus) };
+  const starts = new StartWrites({ ...base, events });
+  boot.onStop('starts', () => starts.flush());
   const deps = {
-    store,
-    clock,
-    random: { ...randomIds(), number: () => Math.random() },
+    ...base,
     kernel,
     shadows: openShadows(boot, {
       store,
@@ -57,7 +58,6 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       metrics,
       onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
     }),
-    bus: jobBus(bus),
     busAnswers: () => isBusResponsive(bus),
     resultsHandled: () => bus.isCaughtUp(consumers.schedulerResult, resultsCaughtUpTimeoutMs).catch(() => false),
     withdrawDispatch: (seq: number) =>
@@ -71,9 +71,9 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     fleet,
     registry,
     inFlight: new InFlightRecords(),
+    starts,
     events,
     license: licenseLimits(license),
-    senderId,
     settings: {
       policyFailMode: env.policyCheckFailMode,
       approvalTtlMs: env.approvalTtlMs,

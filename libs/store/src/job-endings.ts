@@ -1,37 +1,68 @@
 import type { Redis } from 'ioredis';
+import type { JobEnding } from './job.record';
 import { keys } from './keys';
 
-/** Notifies waiters when a job ends. The batch of scripts that ends jobs publishes their ids, one per line. */
+/** The wait for an end. */
+export interface EndingWait {
+  /** Resolves with the end if it was announced with details; undefined after an end without, or when the time is over. */
+  ended: Promise<JobEnding | undefined>;
+  cancel(): void;
+}
+
+/** Undefined for text of another version: the waiter then reads the record. */
+function parseEnding(text: string): JobEnding | undefined {
+  try {
+    return JSON.parse(text) as JobEnding;
+  } catch {
+    return undefined;
+  }
+}
+
+type Release = (ending?: JobEnding) => void;
+
+/**
+ * Notifies waiters when a job ends. The batch of scripts that ends jobs announces them, one per line: the id and, while
+ * clients wait for ends, a tab and a `JobEnding` as JSON.
+ */
 export class JobEndings {
-  private readonly waiting = new Map<string, Set<() => void>>();
-  private onEnd: (id: string) => void = () => undefined;
+  private readonly waiting = new Map<string, Set<Release>>();
+  private readonly followers: ((id: string) => void)[] = [];
+  private readonly gapFollowers: (() => void)[] = [];
 
   /** @param listener a dedicated connection with automatic resubscription disabled */
   constructor(private readonly listener: Redis) {
-    listener.on('message', (_channel, ids: string) => {
-      for (const id of ids.split('\n')) {
-        this.onEnd(id);
-        this.release(id);
-      }
+    listener.on('message', (_channel, lines: string) => {
+      for (const line of lines.split('\n')) this.announce(line);
     });
     // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
-    listener.on('ready', () => void listener.subscribe(keys.endings()).catch(() => undefined));
+    listener.on('ready', () => {
+      const subscribed = listener.subscribe(keys.endings());
+      subscribed.then(
+        () => this.reportGap(),
+        () => undefined,
+      );
+    });
   }
 
-  /** Subscribes. After a reconnect it subscribes again; ends missed in between are detected by timeout. */
+  /** Subscribes. After a reconnect it subscribes again, and ends every wait, since ends in between were not announced. */
   async open(): Promise<void> {
     await this.listener.subscribe(keys.endings());
   }
 
   /** Calls this for every job and run that ends, of whichever process. */
   follow(onEnd: (id: string) => void): void {
-    this.onEnd = onEnd;
+    this.followers.push(onEnd);
+  }
+
+  /** Calls this after a time in which ends may have been missed. */
+  followGaps(onGap: () => void): void {
+    this.gapFollowers.push(onGap);
   }
 
   /** Call this before reading the job, so that no end is missed in between. */
-  wait(id: string, forMs: number): { ended: Promise<void>; cancel(): void } {
-    let release: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => (release = resolve));
+  wait(id: string, forMs: number): EndingWait {
+    let release: Release = () => undefined;
+    const ended = new Promise<JobEnding | undefined>((resolve) => (release = resolve));
     const timer = setTimeout(release, forMs);
     const waiters = this.waiting.get(id) ?? new Set();
     waiters.add(release);
@@ -48,11 +79,28 @@ export class JobEndings {
 
   /** Releases all waiters. */
   close(): void {
-    for (const id of [...this.waiting.keys()]) this.release(id);
+    this.releaseAll();
     this.listener.disconnect();
   }
 
-  private release(id: string): void {
-    for (const release of [...(this.waiting.get(id) ?? [])]) release();
+  private announce(line: string): void {
+    const tab = line.indexOf('\t');
+    const id = tab < 0 ? line : line.slice(0, tab);
+    for (const onEnd of this.followers) onEnd(id);
+    if (!this.waiting.has(id)) return;
+    this.release(id, tab < 0 ? undefined : parseEnding(line.slice(tab + 1)));
+  }
+
+  private reportGap(): void {
+    for (const onGap of this.gapFollowers) onGap();
+    this.releaseAll();
+  }
+
+  private releaseAll(): void {
+    for (const id of [...this.waiting.keys()]) this.release(id);
+  }
+
+  private release(id: string, ending?: JobEnding): void {
+    for (const release of [...(this.waiting.get(id) ?? [])]) release(ending);
   }
 }

@@ -265,6 +265,33 @@ export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | 
   return job['state'] === undefined ? undefined : (job as unknown as JobRecord);
 }
 
+/** Fields that readers of an ended job see and that may change after its submission. They are announced with its end. */
+export const endingFields = [
+  'state', 'updated_at', 'attempts', 'safety', 'approval', 'worker_id', 'pool', 'dispatched_at', 'started_at', 'completed_at',
+  'execution_ms', 'progress_percent', 'progress_message', 'result_ptr', 'artifact_ptrs', 'output_safety', 'cost',
+  'over_budget', 'error_code', 'error_message', 'error_status', 'last_state', 'waiting_reason', 'parked',
+] as const satisfies (keyof JobRecord)[]; // prettier-ignore
+
+/** The end of a job, as announced to those who wait for it. */
+export interface JobEnding {
+  /** Values of `endingFields`, as stored; absent fields are empty. */
+  fields: Readonly<Record<string, string>>;
+  /** The result, if it is small, released and at the default key of the job. */
+  body?: string;
+}
+
+/** The record of a job after its end. @param job its record at any time since its submission */
+export function applyEnding(job: JobRecord, { fields }: JobEnding): JobRecord {
+  const ended: Record<string, unknown> = { ...job };
+  for (const field of endingFields) {
+    const value = fields[field];
+    if (value !== undefined) ended[field] = parseValue(field, value);
+    else if (mayBeEmpty.has(field)) ended[field] = '';
+    else Reflect.deleteProperty(ended, field);
+  }
+  return ended as unknown as JobRecord;
+}
+
 /** Fields of a job in lists. Reading complete records would dominate the cost of a page. */
 export const summaryFields = [
   'id', 'state', 'tenant', 'topic', 'trace_id', 'created_at', 'updated_at', 'attempts', 'deadline_ms', 'worker_id',

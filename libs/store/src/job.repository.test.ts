@@ -86,6 +86,21 @@ describe('a state transition', () => {
     expect(await use.store.jobs.move('*', 'j', 'cancel')).toMatchObject({ kind: 'moved' });
   });
 
+  it('records the start of a job that ends without a write of RUNNING', async () => {
+    for (const id of ['early', 'late']) {
+      await use.accept(id);
+      await use.store.jobs.admit(id, admission({ worker: { ...worker(), max: 0 } }));
+    }
+    await use.store.jobs.move('*', 'late', 'start');
+    const startedAt = (await use.store.jobs.load('early'))?.dispatched_at ?? 0;
+
+    for (const id of ['early', 'late']) await use.store.jobs.move('*', id, 'succeed', { startedAt });
+
+    const [early, late] = await Promise.all(['early', 'late'].map((id) => use.store.jobs.events(id)));
+    expect(early?.map(({ event, from }) => [event, from])).toEqual(late?.map(({ event, from }) => [event, from]));
+    expect(early?.find(({ event }) => event === 'start')).toMatchObject({ to: 'RUNNING', at: startedAt });
+  });
+
   it('keeps the indexes consistent: one state per job, open until its end, expiry after it', async () => {
     await use.accept('j');
 

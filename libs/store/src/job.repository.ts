@@ -53,6 +53,8 @@ export interface MoveExtras {
   dispatchId?: string;
   /** Required assigned worker. */
   holder?: string;
+  /** Start of the current dispatch, µs: if the job is still DISPATCHED, the history records that it was RUNNING from then. */
+  startedAt?: number;
   /** Fields that must be as they were read; '' = absent. */
   guard?: Record<string, string>;
   decision?: DecisionRecord;
@@ -169,8 +171,13 @@ const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
 const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(fields)).flat();
 
+const ENDS_AWAITED_SEC = 60;
+const ANNOUNCE_WAIT_MS = 20_000;
+
 /** Job records in Redis. Each method is one round trip and makes no policy decisions. */
 export class JobRepository {
+  private waitAnnouncedMs = -Infinity;
+
   constructor(
     private readonly redis: Redis,
     private readonly retention: Retention,
@@ -183,7 +190,7 @@ export class JobRepository {
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
     const { from: allowed, to } = jobStates.moves[event];
     const { from: wanted, set, unset, park, queueEntries, deadLetter, intent } = extras;
-    const { dispatchId, holder, guard, post, audit } = extras;
+    const { dispatchId, holder, startedAt, guard, post, audit } = extras;
     return {
       event,
       from: wanted ? allowed.filter((state) => wanted.includes(state)) : allowed,
@@ -198,6 +205,7 @@ export class JobRepository {
       ...(intent && { intent }),
       ...(dispatchId && { dispatch_id: dispatchId }),
       ...(holder && { holder }),
+      ...(startedAt !== undefined && { started_at: String(startedAt) }),
       ...(guard && { guard }),
       ...(post && { post }),
       ...(audit && { audit: { entry: audit, keep: auditKept } }),
@@ -356,14 +364,15 @@ export class JobRepository {
     return scope === '*' || job.tenant === scope ? { kind: 'found', job } : { kind: 'other_tenant' };
   }
 
-  /** The state of a job for a caller, without the rest of its record. */
-  async getState(
-    scope: TenantScope,
-    id: string,
-  ): Promise<{ kind: 'found'; state: JobState } | { kind: 'missing' } | { kind: 'other_tenant' }> {
-    const [state, tenant] = await this.redis.hmget(keys.job(id), 'state', 'tenant');
-    if (!state) return { kind: 'missing' };
-    return scope === '*' || tenant === scope ? { kind: 'found', state: state as JobState } : { kind: 'other_tenant' };
+  /**
+   * Has ends announced with details, which the caller is about to wait for. Writes to Redis at most every 20 s. Without it,
+   * or when the write fails, ends are announced without.
+   */
+  async announceWait(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.waitAnnouncedMs < ANNOUNCE_WAIT_MS) return;
+    this.waitAnnouncedMs = nowMs;
+    await this.redis.set(keys.endsAwaited(), '1', 'EX', ENDS_AWAITED_SEC);
   }
 
   /** Newest first. */

@@ -22,7 +22,8 @@ const tables = {
   approvals: { template: '{s0}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
   intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids with unpublished bus messages, by µs', kept: 'until published' },
 
-  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, not a key: ids of jobs and runs when they end, one per line', kept: 'not stored' },
+  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, not a key: jobs and runs when they end, one per line: the id and, while clients wait for ends, a tab and the fields of the record that readers see (JSON)', kept: 'not stored' },
+  endsAwaited: { template: '{s0}:ends-awaited', type: 'string', holds: 'exists while clients wait for the ends of jobs', kept: '60 s after the last wait began' },
   laneArrivals: { template: '{s0}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
   policyInEffect: { template: '{s0}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },
 

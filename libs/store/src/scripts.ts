@@ -2,6 +2,7 @@ import { inFlightStates, isTerminal, jobStates, terminalStates } from '@svc/life
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
+import { endingFields } from './job.record';
 import { luaKeys } from './keys';
 import { ScriptBatches, type Argument, type FollowUp } from './script-batches';
 import { buildLibrary } from './script-library';
@@ -92,6 +93,7 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
       `local TERMINAL = ${luaList(terminalStates)}`,
       `local OPEN = ${luaList(jobStates.states.filter((state) => !isTerminal(state)))}`,
       `local IN_FLIGHT = ${luaList(inFlightStates)}`,
+      `local ENDING_FIELDS = ${luaList(endingFields)}`,
       ...includes.map((name) => read(`include/${name}.lua`)),
       'local scripts = {}',
       ...scripts.map(({ name, body }) => `scripts.${name} = function(KEYS, ARGV)\n${body}\nend`),

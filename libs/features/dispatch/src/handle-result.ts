@@ -51,8 +51,14 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, packe
     if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch);
     return;
   }
-  await applyResult(deps, job, result, body);
+  await applyResult(deps, toStarted(job), result, body);
 }
+
+/** The write of RUNNING follows the dispatch by some time; a result shows that the worker has begun. */
+const toStarted = (job: JobRecord): JobRecord =>
+  job.state === 'DISPATCHED'
+    ? { ...job, state: 'RUNNING', ...(job.dispatched_at !== undefined && { started_at: job.dispatched_at }) }
+    : job;
 
 /** Writes the outcome and frees the worker's slot. Returns whether this call wrote it. */
 async function applyResult(
@@ -64,6 +70,7 @@ async function applyResult(
   const freed: Freed = {};
   if (!(await writeOutcome({ deps, job, result, body, freed }))) return false;
   deps.inFlight.forget(job.id);
+  deps.starts.drop(job.id);
   if (job.worker_id) {
     deps.registry.adjustActive(job.worker_id, -1);
     if (!freed.slots?.isFilled) deps.wake(job.worker_id);
@@ -124,6 +131,7 @@ async function writeOutcome(judged: JudgedResult): Promise<boolean> {
     from: withWorker,
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
     ...(job.worker_id && { holder: job.worker_id }),
+    ...(job.started_at !== undefined && { startedAt: job.started_at }),
     set: toFields(deps, job, isForeign ? { ...result, result_ptr: '' } : result),
   };
   const ctx = { ...judged, extras };
@@ -166,7 +174,6 @@ const toFields = (deps: SchedulingDeps, job: JobRecord, result: JobResult): Part
   ...(result.artifact_ptrs.length > 0 && { artifact_ptrs: [...result.artifact_ptrs] }),
   execution_ms: Math.max(0, result.execution_ms),
   ...addCost(job, result),
-  // The result may arrive before the start of the job is recorded.
   started_at: job.started_at ?? deps.clock.nowUs(),
 });
 

@@ -11,6 +11,7 @@ export { queueEndsMs } from './queue-entry';
 export { registerHeartbeat } from './register-heartbeat';
 export { releaseLostJobs } from './release-jobs';
 export { reasonLabel, newRepairState, repairOpenJobs, repairSlots, replayIntents, sweepExpired } from './repair';
+export { StartWrites } from './start-writes';
 export type { SchedulingDeps, SchedulingEvents } from './scheduling-deps';
 export { expireApproval, recheckWaiting, timeOutRunning } from './timers';
 export { poolTopicLabel } from './topic-label';

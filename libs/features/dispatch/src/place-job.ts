@@ -1,11 +1,11 @@
-import type { DecisionRecord, JobRecord } from '@svc/store';
+import type { DecisionRecord, DispatchedJob, JobRecord } from '@svc/store';
 import { routingRules } from '@svc/settings';
 import { failJob } from '@svc/jobs';
 import { isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
 import { getBudget, planDispatch } from './plan-dispatch';
 import { preemptFor } from './preempt';
-import { type DispatchedJob, sendDispatch } from './send-dispatch';
+import { sendDispatch } from './send-dispatch';
 
 /**
  * Dispatches a permitted job to a worker, or places it in a lane. See docs/architecture.md#the-path-of-a-job.

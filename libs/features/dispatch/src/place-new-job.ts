@@ -7,15 +7,16 @@ import { KnownLanes } from './known-lanes';
 import { planDispatch, type PlanDeps, type PlannedDispatch } from './plan-dispatch';
 import type { SchedulingEvents } from './scheduling-deps';
 import { sendDispatch, type SendDeps } from './send-dispatch';
+import { StartWrites } from './start-writes';
 import type { WorkerRegistry } from './worker-registry';
 
-export interface PlacementDeps extends PlanDeps, SendDeps {
+export interface PlacementDeps extends PlanDeps, Omit<SendDeps, 'starts'> {
   registry: WorkerRegistry;
   config: Pick<EffectiveConfig, 'at' | 'budgetsAt' | 'textAt'>;
   settings: BoundarySettings;
   /** False: jobs are added to their lanes only. */
   mayDispatch: boolean;
-  events: Pick<SchedulingEvents, 'received' | 'waiting' | 'dispatched' | 'rolledBack'> & {
+  events: Pick<SchedulingEvents, 'received' | 'waiting' | 'dispatched' | 'rolledBack' | 'startFailed'> & {
     /** A step after the accepting call failed; the reconciler repeats it. */
     placementFailed(jobId: string, error: unknown): void;
   };
@@ -33,9 +34,11 @@ export class PlacementAtSubmission implements NewJobPlacement {
   private readonly lanes: KnownLanes;
   private readonly workerOf = new Map<string, string>();
   private readonly sending = new Set<Promise<void>>();
+  private readonly starts: StartWrites;
 
   constructor(private readonly deps: PlacementDeps) {
     this.lanes = new KnownLanes(() => deps.store.workers.lanes());
+    this.starts = new StartWrites(deps);
   }
 
   async propose({ record, decision, config }: PermittedJob): Promise<ProposedPlacement | undefined> {
@@ -63,12 +66,14 @@ export class PlacementAtSubmission implements NewJobPlacement {
     const workerId = this.workerOf.get(jobId);
     if (workerId === undefined) return;
     this.workerOf.delete(jobId);
+    this.starts.drop(jobId);
     this.deps.registry.adjustActive(workerId, -1);
   }
 
-  /** Resolves when every dispatch of this process was published or rolled back. */
+  /** Resolves when every dispatch of this process was published, with its start recorded, or rolled back. */
   async idle(): Promise<void> {
     await Promise.all(this.sending);
+    await this.starts.flush();
   }
 
   private settle(record: JobRecord, { plan, worker }: PlannedDispatch, placed: Placed): void {
@@ -85,7 +90,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     // A rolled back dispatch frees the slot like an end.
     const registry = { adjustActive: () => this.ended(id) };
     const sent = sendDispatch(
-      { ...this.deps, registry },
+      { ...this.deps, registry, starts: this.starts },
       {
         ...record,
         attempts: placed.attempt,

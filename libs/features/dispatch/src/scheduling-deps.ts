@@ -11,6 +11,7 @@ import type { FreedSlots } from './freed-slots';
 import type { InFlightRecords } from './in-flight-records';
 import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from '@svc/output-safety';
+import type { StartWrites } from './start-writes';
 import type { WorkerRegistry } from './worker-registry';
 
 export type ReportKind = 'result' | 'progress';
@@ -27,6 +28,8 @@ export interface SchedulingEvents {
   failOpen(topic: string): void;
   dispatched(topic: string, waitedMs: number): void;
   rolledBack(topic: string, error: unknown): void;
+  /** RUNNING could not be written; the job stays DISPATCHED until the reconciler publishes it again. */
+  startFailed(jobId: string, error: unknown): void;
   completed(topic: string, status: string): void;
   waiting(topic: string, reason: string): void;
   /** A job exceeds its budget. @param limit the setting that was exceeded */
@@ -74,6 +77,7 @@ export interface SchedulingDeps extends Base {
   topics: TopicDeps;
   registry: WorkerRegistry;
   inFlight: InFlightRecords;
+  starts: StartWrites;
   events: SchedulingEvents;
   /** Whether the bus answers now, within a second. */
   busAnswers(): Promise<boolean>;

@@ -1,12 +1,12 @@
-import { jobCancelPacket, subjects } from '@svc/contract';
 import type { Base, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
-import type { JobRecord } from '@svc/store';
+import type { DispatchedJob } from '@svc/store';
 import { type DataUrlSettings, dataUrlsFor } from '@svc/jobs';
-import { dispatchIdentity, dispatchPacket, toConfigScope } from '@svc/decision';
+import { dispatchPacket, toConfigScope } from '@svc/decision';
 import type { InFlightRecords } from './in-flight-records';
 import { rollBack } from './roll-back';
 import type { SchedulingEvents } from './scheduling-deps';
+import type { StartWrites } from './start-writes';
 import type { WorkerRegistry } from './worker-registry';
 
 export interface SendDeps extends Base {
@@ -17,16 +17,14 @@ export interface SendDeps extends Base {
   dataUrls?: DataUrlSettings | undefined;
   /** Absent in processes that handle no results. */
   inFlight?: InFlightRecords;
+  starts: Pick<StartWrites, 'expect' | 'confirm' | 'drop'>;
   senderId: string;
   events: Pick<SchedulingEvents, 'dispatched' | 'rolledBack'>;
 }
 
-export type DispatchedJob = JobRecord & { worker_id: string; dispatch_id: string };
-
 /**
- * Publishes a dispatch whose transition to DISPATCHED is written, and records that the worker has it. After a crash in
- * between, the reconciler publishes again under the same message id, so the worker executes it once. A rejected publish is
- * rolled back.
+ * Publishes a dispatch whose transition to DISPATCHED is written. After a crash in between, the reconciler publishes again
+ * under the same message id, so the worker executes it once. A rejected publish is rolled back.
  */
 export async function sendDispatch(deps: SendDeps, job: DispatchedJob): Promise<void> {
   const nowUs = deps.clock.nowUs();
@@ -34,30 +32,17 @@ export async function sendDispatch(deps: SendDeps, job: DispatchedJob): Promise<
   const urls = dataUrlsFor(deps.dataUrls, job, deps.clock.nowMs());
   const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
   // The result may arrive before the bus has confirmed the publish, so the job counts as running from here.
+  deps.starts.expect(job, nowUs);
   deps.inFlight?.remember({ ...job, state: 'RUNNING', started_at: nowUs });
   let stored: { seq: number } | void;
   try {
     stored = await deps.bus.publishDurable(subject, packet);
   } catch (error) {
     deps.inFlight?.forget(job.id);
+    deps.starts.drop(job.id);
     await rollBack(deps, job, error);
     return;
   }
-  // Refused when the worker has already sent its result.
-  const outcome = await deps.store.jobs.move('*', job.id, 'start', {
-    dispatchId: job.dispatch_id,
-    set: { started_at: nowUs, dispatch_seq: stored?.seq ?? 0 },
-  });
-  // The job was ended or preempted between the write and the publish, and the cancel reached the worker before the job.
-  if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {
-    const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
-    const cancel = {
-      job_id: job.id,
-      reason: 'taken back before it arrived',
-      requested_by: deps.senderId,
-      dispatch: dispatchIdentity(job),
-    };
-    await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
-  }
+  deps.starts.confirm(job, stored?.seq ?? 0);
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
 }

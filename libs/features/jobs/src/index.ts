@@ -23,6 +23,7 @@ export { clientLabels } from './normalize-request';
 export type { NewJobPlacement, PermittedJob, ProposedPlacement } from './new-job-placement';
 export { publishIntent } from './publish-intent';
 export { awaitJob, findJob, getJob, getTrace, jobDecisions, listJobs, readContext, type WaitDeps } from './read-jobs';
+export { RecentJobs } from './recent-jobs';
 export { remediateJob } from './remediate-job';
 export { inheritedLabels, type ResubmitDeps } from './resubmit';
 export { deadline, type SubmitDeps, submitJob } from './submit-job';

@@ -58,11 +58,14 @@ export function parseJsonOrNull(body: Buffer | null): unknown {
   }
 }
 
+/** A stored document, decoded or not; null if there is none. */
+type StoredBody = Buffer | string | null;
+
 /**
  * The JSON text of everything about a job. Its input and result are checked, but passed on as they are stored. A quarantined
  * result is withheld, and so are the artifacts; only its pointer shows, in output_safety.
  */
-export function jobDetailText(job: JobRecord, context: Buffer | null, result: Buffer | null): string {
+export function jobDetailText(job: JobRecord, context: StoredBody, result: StoredBody): string {
   const withheld = isWithheld(job);
   const stored = withheld ? 'null' : documentText(result);
   const pointer = JSON.stringify(withheld ? '' : (job.result_ptr ?? ''));
@@ -78,8 +81,8 @@ const toMembersText = (fields: object): string => JSON.stringify(fields).slice(1
 const mayOverflow = /[eE]\+?\d{3,}(?=[\s,\]}]|$)|(?<!\d)\d{200}/;
 
 /** A stored document as JSON text; `null` when it is not JSON. */
-function documentText(body: Buffer | null): string {
-  if (!body) return 'null';
+function documentText(body: StoredBody): string {
+  if (body === null) return 'null';
   const text = body.toString('utf8');
   try {
     const value = JSON.parse(text) as unknown;

@@ -13,18 +13,14 @@ import {
 } from '@svc/contract';
 import { JsonText } from '@svc/http';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
-import type { JobEndings, JobRecord, Store } from '@svc/store';
+import { applyEnding, type JobEndings, type JobRecord, type Store } from '@svc/store';
 import { jobDetailText, toJobItem } from './job-views';
+import type { RecentJobs } from './recent-jobs';
 import { isWithheld } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
 export async function findJob({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobRecord> {
   return requireFound(await store.jobs.get(scope, id)).job;
-}
-
-/** @throws job_not_found, tenant_access_denied */
-async function findState({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobState> {
-  return requireFound(await store.jobs.getState(scope, id)).state;
 }
 
 function requireFound<T>(outcome: ({ kind: 'found' } & T) | { kind: 'missing' } | { kind: 'other_tenant' }): T {
@@ -40,14 +36,28 @@ function requireFound<T>(outcome: ({ kind: 'found' } & T) | { kind: 'missing' } 
 
 /** See docs/reference/jobs.md#read-jobs. */
 export async function getJob(deps: { store: Store }, scope: TenantScope, id: string): Promise<JsonText<JobDetail>> {
-  const job = await findJob(deps, scope, id);
-  const [context, result] = await Promise.all([readContext(deps.store, job), readResult(deps.store, job)]);
-  return new JsonText(jobDetailText(job, context, result));
+  return readDetail(deps.store, await findJob(deps, scope, id));
+}
+
+/** What the caller has of the job's input and result already. */
+interface KnownBodies {
+  input?: string | undefined;
+  result?: string | undefined;
+}
+
+async function readDetail(
+  store: Store,
+  job: JobRecord,
+  { input, result }: KnownBodies = {},
+): Promise<JsonText<JobDetail>> {
+  const bodies = await Promise.all([input ?? readContext(store, job), result ?? readResult(store, job)]);
+  return new JsonText(jobDetailText(job, ...bodies));
 }
 
 export interface WaitDeps {
   store: Store;
   endings: Pick<JobEndings, 'wait'>;
+  recent: Pick<RecentJobs, 'find'>;
 }
 
 /**
@@ -65,12 +75,23 @@ export async function awaitJob(
   // Subscribes before the first read, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
-    const state = await findState(deps, scope, id);
-    if (!isTerminal(state)) await ended;
+    const recent = deps.recent.find(id);
+    const job = recent ? requireScope(recent.record, scope) : await findJob(deps, scope, id);
+    if (isTerminal(job.state)) return await readDetail(deps.store, job);
+    // An end that is announced without details is read.
+    void deps.store.jobs.announceWait().catch(() => undefined);
+    const ending = await ended;
+    if (!ending) return await getJob(deps, scope, id);
+    return await readDetail(deps.store, applyEnding(job, ending), { input: recent?.input, result: ending.body });
   } finally {
     cancel();
   }
-  return getJob(deps, scope, id);
+}
+
+/** @throws tenant_access_denied */
+function requireScope(job: JobRecord, scope: TenantScope): JobRecord {
+  if (scope !== '*' && job.tenant !== scope) throw new AppError('tenant_access_denied');
+  return job;
 }
 
 /** The input document, for readers. One that is the result of another job is shown or withheld with that job. */

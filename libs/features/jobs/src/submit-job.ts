@@ -26,6 +26,7 @@ import { memoryClaim } from './data/memory-owner';
 import { checkMemoryAccess } from './memory-access';
 import type { NewJobPlacement, ProposedPlacement } from './new-job-placement';
 import { type Normalized, normalizeRequest } from './normalize-request';
+import type { RecentJobs } from './recent-jobs';
 
 export interface SubmitDeps extends Base {
   kernel: Kernel;
@@ -34,6 +35,8 @@ export interface SubmitDeps extends Base {
   topics: TopicDeps;
   admission: Admission;
   license(): LicenseLimits;
+  /** Absent where clients do not wait for jobs. */
+  recent?: Pick<RecentJobs, 'expect' | 'confirm' | 'forget'> | undefined;
   /** Absent: every permitted job goes to the queue of undecided jobs. */
   placement?: NewJobPlacement | undefined;
   settings: {
@@ -127,7 +130,9 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   const creation = toCreation(deps, jobId, asked, answer, { deadlineMs, context });
   const response: StoredResponse = { ...creation.response, job_id: jobId, trace_id: traceId };
   const fields = recordFields(asked, caller.submitterId, creation, deadlineMs);
-  const proposal = await proposePlacement(deps, submission, creation, fields);
+  const record = toNewRecord(submission, fields, clock.nowUs());
+  const proposal = await proposePlacement(deps, record, creation, config);
+  if (!creation.next) deps.recent?.expect(record, context);
   const outcome = await store.jobs.accept({
     id: jobId,
     tenant: asked.tenant,
@@ -151,9 +156,11 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
       },
     }),
   });
+  if (outcome.kind !== 'accepted') deps.recent?.forget(jobId);
   switch (outcome.kind) {
     case 'accepted':
       if (answer.kind === 'decided' && (final || outcome.placed.kind !== 'queued')) deps.shadows.decided(answer);
+      deps.recent?.confirm(jobId, outcome.atUs);
       proposal?.settle(outcome.placed);
       return replayResponse({ hash: '', answer: JSON.stringify(response) }, '', false);
     case 'replay':
@@ -227,29 +234,29 @@ type NewFields = Pick<JobRecord, 'request' | 'submitter' | 'job_hash' | 'deadlin
 
 /** Only a job that policy permits is placed; without an answer of policy it has no decision. */
 async function proposePlacement(
-  { placement, clock }: SubmitDeps,
-  { jobId, traceId, asked, config }: Submission,
+  { placement }: SubmitDeps,
+  record: JobRecord,
   { decision, next }: Creation,
-  fields: NewFields,
+  config: Record<string, unknown> | undefined,
 ): Promise<ProposedPlacement | undefined> {
-  if (!placement || !decision || next) return undefined;
-  const nowUs = clock.nowUs();
-  const record: JobRecord = {
-    id: jobId,
-    tenant: asked.tenant,
-    trace_id: traceId,
-    topic: asked.topic,
-    state: 'PENDING',
-    created_at: nowUs,
-    updated_at: nowUs,
-    attempts: 0,
-    retry_count: 0,
-    parked: '',
-    lane: '',
-    ...fields,
-  };
-  return placement.propose({ record, decision, config });
+  return placement && decision && !next ? placement.propose({ record, decision, config }) : undefined;
 }
+
+/** The record as the accepting call will store it. */
+const toNewRecord = ({ jobId, traceId, asked }: Submission, fields: NewFields, nowUs: number): JobRecord => ({
+  id: jobId,
+  tenant: asked.tenant,
+  trace_id: traceId,
+  topic: asked.topic,
+  state: 'PENDING',
+  created_at: nowUs,
+  updated_at: nowUs,
+  attempts: 0,
+  retry_count: 0,
+  parked: '',
+  lane: '',
+  ...fields,
+});
 
 function recordFields(asked: Normalized, submitter: string, creation: Creation, deadlineMs: number): NewFields {
   const request = creation.labels ? { ...asked.request, labels: creation.labels } : asked.request;

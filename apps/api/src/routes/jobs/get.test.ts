@@ -1,8 +1,23 @@
+import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { statusAndCode } from '../../caller.testing';
+import type { ApiContext } from '../../context';
 
 describe('GET /api/v1/jobs/:id', () => {
-  const api = useApi();
+  const awaited = new Set<string>();
+  const context = (ctx: ApiContext): ApiContext => ({
+    ...ctx,
+    reads: {
+      ...ctx.reads,
+      endings: {
+        wait(id, forMs) {
+          awaited.add(id);
+          return ctx.reads.endings.wait(id, forMs);
+        },
+      },
+    },
+  });
+  const api = useApi({ context });
   const get = (id: string) => api.as('viewer').get(`/api/v1/jobs/${id}`);
 
   it('200: the result of the worker', async () => {
@@ -36,6 +51,25 @@ describe('GET /api/v1/jobs/:id', () => {
     expect((await waiting).body).toMatchObject({ id, state: 'SUCCEEDED' });
     // No wait for a job that has ended.
     expect((await api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=20000`)).body).toMatchObject({ state: 'SUCCEEDED' });
+  });
+
+  it('200: after a wait, the same text as a read after the end', async () => {
+    const { body } = await api.as('user').post('/api/v1/jobs', { prompt: 'hi', topic: 'job.default', labels: { a: 'b' } });
+    const submitted = String(body['job_id']);
+    const given = await api.given.job({ state: 'RUNNING', context: { question: '?' } });
+    // The first wait has ends announced with details.
+    await api.store.jobs.announceWait();
+    for (const [id, size] of [[submitted, 10], [given, 9_000]] as const) {
+      await api.store.redis.set(`res:${id}`, JSON.stringify({ text: 'x'.repeat(size) }));
+      const waiting = api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=20000`);
+      await eventually(() => expect(awaited).toContain(id));
+
+      await api.store.jobs.move('*', id, 'succeed', { set: { result_ptr: `redis://res:${id}`, execution_ms: 3 } });
+
+      const waited = await waiting;
+      expect(waited.body).toMatchObject({ state: 'SUCCEEDED', result: { text: 'x'.repeat(size) }, execution_ms: 3 });
+      expect(JSON.stringify(waited.body)).toBe(JSON.stringify((await get(id)).body));
+    }
   });
 
   it('200: after the maximum wait, the current state', async () => {
@@ -120,11 +154,13 @@ describe('GET /api/v1/jobs/:id', () => {
 
   it('404 and 403 before the wait: an unknown job, and one of another tenant', async () => {
     const id = await api.given.job({ state: 'RUNNING', tenant: 'globex' });
+    const { body } = await api.as('otherUser').post('/api/v1/jobs', { prompt: 'hi', topic: 'job.default' });
+    const submitted = String(body['job_id']);
 
-    const [unknown, foreign] = await Promise.all([get('nothing-of-that-name?wait_ms=20000'), get(`${id}?wait_ms=20000`)]);
+    const answers = await Promise.all(['nothing-of-that-name', id, submitted].map((of) => get(`${of}?wait_ms=20000`)));
 
-    expect(statusAndCode(unknown)).toEqual({ status: 404, code: 'job_not_found' });
-    expect(statusAndCode(foreign)).toEqual({ status: 403, code: 'tenant_access_denied' });
+    const foreign = { status: 403, code: 'tenant_access_denied' };
+    expect(answers.map(statusAndCode)).toEqual([{ status: 404, code: 'job_not_found' }, foreign, foreign]);
   });
 }); // prettier-ignore
 

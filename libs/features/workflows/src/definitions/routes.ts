@@ -9,7 +9,7 @@ import { saveWorkflow, type SaveWorkflowDeps } from './save-workflow';
 
 /** Dependencies of these handlers. */
 export interface WorkflowContext {
-  runs: StartRunDeps & DryRunDeps & WaitDeps;
+  runs: StartRunDeps & DryRunDeps & Pick<WaitDeps, 'endings'>;
   workflows: SaveWorkflowDeps & RemoveWorkflowDeps;
 }
 

@@ -12,7 +12,7 @@ import { startRun } from './start-run';
 
 /** Dependencies of these handlers. */
 export interface RunContext {
-  runs: ChatDeps & DryRunDeps & WaitDeps;
+  runs: ChatDeps & DryRunDeps & Pick<WaitDeps, 'endings'>;
 }
 
 const handle = handlersFor<RunContext>();

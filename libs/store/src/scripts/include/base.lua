@@ -19,8 +19,11 @@ local function append_audit(tenant, entry, keep)
   redis.call('LTRIM', key.policyAudit(tenant), 0, tonumber(keep) - 1)
 end
 
--- Ids of jobs and runs that ended in this batch; batch.lua publishes them together.
+-- Lines about the jobs and runs that ended in this batch; batch.lua publishes them together.
 local endings = {}
+
+-- Whether clients wait for ends, as first read in this batch.
+local ends_awaited
 
 local function is(list, value)
   for _, v in ipairs(list) do

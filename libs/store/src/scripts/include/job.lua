@@ -66,8 +66,15 @@ local function leave_flight(id, tenant, worker, counted)
   lane_in_turn(tenant)
 end
 
--- Results up to this size are included in the completion event, which saves the run a read.
+-- Results up to this size are included in events about the end of a job, which saves a read.
 local MAX_EVENT_BODY_BYTES = 8192
+
+-- The body of a result at the default key of its job, if it is small.
+local function small_result(id, pointer)
+  if pointer ~= 'redis://' .. key.result(id) then return nil end
+  local body = redis.call('GETRANGE', key.result(id), 0, MAX_EVENT_BODY_BYTES)
+  if #body > 0 and #body <= MAX_EVENT_BODY_BYTES then return body end
+end
 
 -- The completion event of a job for the inbox of its run.
 local function job_end(id, record, state)
@@ -75,11 +82,23 @@ local function job_end(id, record, state)
     'result_ptr'))
   local event = { kind = 'jobEnded', jobId = id, state = state, reported = reported or nil, error_code = code or nil,
     error_message = message or nil, result_ptr = pointer or nil }
-  if state == 'SUCCEEDED' and pointer == 'redis://' .. key.result(id) then
-    local body = redis.call('GETRANGE', key.result(id), 0, MAX_EVENT_BODY_BYTES)
-    if #body > 0 and #body <= MAX_EVENT_BODY_BYTES then event.body = body end
-  end
+  if state == 'SUCCEEDED' then event.body = small_result(id, pointer) end
   return cjson.encode(event)
+end
+
+-- The line that announces the end of a job: its id and, while clients wait for ends, what they read of it. The body only of
+-- a result that is released: one that still has to be scanned, or was withheld or redacted, is read by those who may.
+local function ending_line(id, record, m)
+  if ends_awaited == nil then ends_awaited = redis.call('EXISTS', key.endsAwaited()) == 1 end
+  if not ends_awaited then return id end
+  local ending, values = { fields = {} }, redis.call('HMGET', record, unpack(ENDING_FIELDS))
+  for i, field in ipairs(ENDING_FIELDS) do
+    if values[i] and values[i] ~= '' then ending.fields[field] = values[i] end
+  end
+  local is_scanned = true
+  for _, q in ipairs(m.queue_entries or {}) do is_scanned = is_scanned and q.queue ~= 'outputScan' end
+  if m.to == 'SUCCEEDED' and is_scanned then ending.body = small_result(id, ending.fields.result_ptr) end
+  return id .. '\t' .. cjson.encode(ending)
 end
 
 -- Releases the reservation of a job. Called once per job, by its first transition to a terminal state. `held`, `cost` and
@@ -96,6 +115,7 @@ end
   move_job(id, m): m = {
     event, from = {states}, to, scope,
     dispatch_id?   required current dispatch                      holder?  required assigned worker
+    started_at?    start of the current dispatch (µs, text), for the history of a job for which RUNNING was not written
     guard?         { field = value }: further fields that must be unchanged
     set?           { field, value, ... }                          unset?   { field, ... }: '' means absent
     decision?      policy decision to record (JSON)
@@ -160,7 +180,11 @@ local function move_job(id, m, at, known)
     set[#set + 1] = 'decisions'
     set[#set + 1] = with_decision(decisions or '', m.decision)
   end
-  for _, v in ipairs({ 'history', (history or '') .. history_line(m.event, from, m.to, stamp), 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', '' }) do
+  local past, last = history or '', from
+  if m.started_at and from == 'DISPATCHED' then
+    past, last = past .. history_line('start', from, 'RUNNING', m.started_at), 'RUNNING'
+  end
+  for _, v in ipairs({ 'history', past .. history_line(m.event, last, m.to, stamp), 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', '' }) do
     set[#set + 1] = v
   end
   if is(TERMINAL, m.to) and not is(TERMINAL, from) then
@@ -187,7 +211,7 @@ local function move_job(id, m, at, known)
   if is(TERMINAL, m.to) then
     if not is(TERMINAL, from) then settle_job(record, run, at, reserved, value_in(set, 'cost') or cost, attempts) end
     expire_job(id, m.retain)
-    endings[#endings + 1] = id
+    endings[#endings + 1] = run and id or ending_line(id, record, m)
   end
   if run and m.post then run_post(run, m.post, now_ms) end
   if run and is(TERMINAL, m.to) then

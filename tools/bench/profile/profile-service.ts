@@ -5,14 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { repositoryRoot } from '../../stack/settings';
 import { runDrain } from '../drain';
 import { Product } from '../product';
+import { roundTrips } from '../round-trips';
+import { postWorkflows, runTrips } from '../runs';
 import { summarize, type CpuProfile, type ProfileSummary, type Share } from './cpu-profile';
 import { locator } from './locate';
 
-export const profiled = ['api', 'scheduler', 'worker'] as const;
+export const profiled = ['api', 'scheduler', 'engine', 'worker'] as const;
 export type Profiled = (typeof profiled)[number];
+export const profiledLoads = ['drain', 'round-trips', 'runs'] as const;
+export type ProfiledLoad = (typeof profiledLoads)[number];
 
 export interface ProfileOptions {
   service: Profiled;
+  load: ProfiledLoad;
   jobs: number;
   workerConcurrency: number;
   say(text: string): void;
@@ -21,9 +26,18 @@ export interface ProfileOptions {
 }
 
 const warmUpJobs = 2_000;
+const clients = 64;
+const stepsPerRun = 3;
 
-/** Profiles one process during a drain (the gateway: during the submissions before it) and summarizes its CPU time. */
-export async function profileDrain({ service, jobs, workerConcurrency, say, file }: ProfileOptions): Promise<string> {
+/** Profiles one process under load and summarizes its CPU time. */
+export async function profileService({
+  service,
+  load,
+  jobs,
+  workerConcurrency,
+  say,
+  file,
+}: ProfileOptions): Promise<string> {
   const profileFile = file ?? join(tmpdir(), `${service}-${process.pid}.cpuprofile`);
   rmSync(profileFile, { force: true });
   const product = await Product.start({
@@ -36,23 +50,45 @@ export async function profileDrain({ service, jobs, workerConcurrency, say, file
     },
   });
   try {
-    await runDrain(product, Math.min(jobs, warmUpJobs));
-    say(`profiling ${service} over ${jobs} jobs`);
     const toggle = async () => product.signal(service, 'SIGUSR2');
-    if (service === 'api') await toggle();
-    const drain = await runDrain(
-      product,
-      jobs,
-      service === 'api' ? { beforeDrain: toggle } : { beforeDrain: toggle, afterDrain: toggle },
-    );
+    const run = loads[load];
+    if (load === 'runs') await postWorkflows(product);
+    await run(product, Math.min(jobs, warmUpJobs), service);
+    say(`profiling ${service} over ${jobs} jobs`);
+    const rates = await run(product, jobs, service, toggle);
     while (!existsSync(profileFile)) await sleep(20);
     const profile = JSON.parse(readFileSync(profileFile, 'utf8')) as CpuProfile;
-    const head = `${service}: ${drain.submitRate.toFixed(0)} jobs/s in, ${drain.drainRate.toFixed(0)} jobs/s drained while profiled; the profile is ${profileFile}`;
+    const head = `${service}: ${rates} while profiled; the profile is ${profileFile}`;
     return `${head}\n\n${profileText(summarize(profile, locator(repositoryRoot)), jobs)}`;
   } finally {
     await product.stop();
   }
 }
+
+/** Applies a load, with the profile switched on and off by `toggle`. Returns its rates. */
+type Load = (product: Product, jobs: number, service: Profiled, toggle?: () => Promise<void>) => Promise<string>;
+
+const loads: Record<ProfiledLoad, Load> = {
+  // The gateway is busy during the submissions before the drain.
+  async drain(product, jobs, service, toggle = async () => undefined) {
+    const isGateway = service === 'api';
+    if (isGateway) await toggle();
+    const drain = await runDrain(product, jobs, { beforeDrain: toggle, ...(!isGateway && { afterDrain: toggle }) });
+    return `${drain.submitRate.toFixed(0)} jobs/s in, ${drain.drainRate.toFixed(0)} jobs/s drained`;
+  },
+  async 'round-trips'(product, jobs, _, toggle = async () => undefined) {
+    await toggle();
+    const { rate } = await roundTrips(product, clients, jobs);
+    await toggle();
+    return `${rate.toFixed(0)} round trips/s`;
+  },
+  async runs(product, jobs, _, toggle = async () => undefined) {
+    await toggle();
+    const { rate } = await runTrips(product, 'three', clients, Math.ceil(jobs / stepsPerRun));
+    await toggle();
+    return `${(rate * stepsPerRun).toFixed(0)} steps/s`;
+  },
+};
 
 /** Formats the summary; times are per job, since they add up to a rate. */
 function profileText(summary: ProfileSummary, jobs: number): string {
