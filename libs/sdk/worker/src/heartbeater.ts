@@ -6,6 +6,7 @@ import {
   dispatchEchoLabel,
   handshakePacket,
   heartbeatPacket,
+  inlineDataLabel,
   protocolVersion,
   subjects,
 } from '@svc/contract';
@@ -75,7 +76,7 @@ export class Heartbeater {
       running_jobs: jobIds.slice(0, MAX_LISTED_JOBS),
       max_parallel_jobs: concurrency,
       capabilities: [...capabilities],
-      labels: { ...labels, [bootIdLabel]: this.bootId, [dispatchEchoLabel]: 'true' },
+      labels: { ...labels, [bootIdLabel]: this.bootId, [dispatchEchoLabel]: 'true', [inlineDataLabel]: 'true' },
       cpu_load: percent((loadavg()[0] ?? 0) / cpus().length),
       memory_load: percent(1 - freemem() / totalmem()),
       auth_token: authToken,
