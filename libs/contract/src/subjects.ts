@@ -149,6 +149,11 @@ export const dispatchEchoLabel = 'svc.echoes_dispatch';
  * the result message when the dispatch has a ticket. See docs/reference/worker-protocol.md#inline-data.
  */
 export const inlineDataLabel = 'svc.inline_data';
+/**
+ * Heartbeat label with the value `true`: this process reads and writes the store itself, so dispatches to it have no data
+ * URLs. See docs/adr/0014-data-urls-for-workers.md.
+ */
+export const storeAccessLabel = 'svc.store_access';
 /** Maximum body of an input or result within a message; larger ones are stored and sent by pointer. */
 export const maxInlineBytes = 64 * 1024;
 /** Label that gives a repeated publish a new message id, so that the duplicate window does not drop it. */

@@ -1,4 +1,4 @@
-import { inlineDataLabel, maxInlineBytes } from '@svc/contract';
+import { inlineDataLabel, maxInlineBytes, storeAccessLabel } from '@svc/contract';
 import { eventually, useServers } from '@svc/testing';
 import { createHash } from 'node:crypto';
 import { createWorker, type Job, type Worker, type WorkerOptions } from './index';
@@ -41,7 +41,19 @@ describe('inline data', () => {
   it('is announced by heartbeats', async () => {
     await started(() => 'x');
 
+    await eventually(() =>
+      expect(scheduler.of('heartbeat')[0]?.labels).toMatchObject({
+        [inlineDataLabel]: 'true',
+        [storeAccessLabel]: 'true',
+      }),
+    );
+  });
+
+  it('is announced without access to a store by a worker that has no Redis URL', async () => {
+    await started(() => 'x', { redisUrl: '' });
+
     await eventually(() => expect(scheduler.of('heartbeat')[0]?.labels[inlineDataLabel]).toBe('true'));
+    expect(scheduler.of('heartbeat')[0]?.labels).not.toHaveProperty(storeAccessLabel);
   });
 
   it('replaces the read of the input and the write of the result', async () => {
