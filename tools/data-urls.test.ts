@@ -1,4 +1,4 @@
-import type { JobRequest } from '@svc/contract';
+import { bootIdLabel, dataUrlEnv, storeAccessLabel, type JobRequest } from '@svc/contract';
 import { openDataTokens, type DataGrant } from '@svc/identity';
 import type { JobState } from '@svc/lifecycle';
 import { eventually } from '@svc/testing';
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useApi } from '../apps/api/src/api.testing';
 import { startRawWorker } from '../apps/scheduler/src/raw-worker.testing';
-import { startScheduler } from '../apps/scheduler/src/scheduler.testing';
+import { startScheduler, type Scheduler } from '../apps/scheduler/src/scheduler.testing';
 
 const key = 'Q7-data-url-key-of-these-tests-9fK2';
 const tokens = openDataTokens(key);
@@ -26,6 +26,7 @@ describe('data URLs', () => {
   const api = useApi({ env: { SVC_DATA_URL_KEY: key, ARTIFACT_MAX_BYTES: String(maxBytes) }, mount });
   const stops: (() => unknown)[] = [];
   let savedRedisUrl: string | undefined;
+  let scheduler: Scheduler;
   beforeEach(async () => {
     noted.length = 0;
     savedRedisUrl = process.env['REDIS_URL'];
@@ -36,7 +37,7 @@ describe('data URLs', () => {
     writeFileSync(policyPath, "version: '1'\ndefault_decision: allow\n");
     const { redisUrl, natsUrl } = api.servers;
     const env = { dataUrlKey: key, dataUrlBase: api.url };
-    const scheduler = await startScheduler({ redisUrl, natsUrl, policyPath, broken: new Set() }, { env });
+    scheduler = await startScheduler({ redisUrl, natsUrl, policyPath, broken: new Set() }, { env });
     stops.push(() => scheduler.stop());
   });
   afterEach(async () => {
@@ -56,8 +57,8 @@ describe('data URLs', () => {
       expect(job).toMatchObject({ state });
       return job;
     }, { withinMs: 15_000 }); // prettier-ignore
-  const rawWorker = async () => {
-    const worker = await startRawWorker(api.servers.natsUrl, { id: 'w1', max: 4 });
+  const rawWorker = async (labels: Record<string, string> = {}) => {
+    const worker = await startRawWorker(api.servers.natsUrl, { id: 'w1', max: 4, labels });
     stops.push(() => worker.stop());
     return worker;
   };
@@ -110,6 +111,32 @@ describe('data URLs', () => {
       content_base64: Buffer.from([0, 255, 1]).toString('base64'),
       metadata: { content_type: 'image/x', labels: { a: '1', job_id: id, tenant_id: 'acme' } },
     });
+  });
+
+  it('are absent from dispatches to workers that announce access to the store, until one restarts without', async () => {
+    const namedUrls = ({ env }: JobRequest) => Object.values(dataUrlEnv).filter((name) => env[name]);
+    const announces = (expected: boolean) =>
+      eventually(() => expect(scheduler.ctx.registry.announces('w1', storeAccessLabel, Date.now())).toBe(expected));
+    const able = await rawWorker({ [bootIdLabel]: 'boot-1', [storeAccessLabel]: 'true' });
+    await announces(true);
+    const without = await able.dispatched(await submit());
+    await able.answer(without);
+    await able.stop();
+
+    const plain = await rawWorker({ [bootIdLabel]: 'boot-2' });
+    await announces(false);
+
+    expect(namedUrls(without)).toEqual([]);
+    expect(namedUrls(await plain.dispatched(await submit()))).toEqual(Object.values(dataUrlEnv));
+  });
+
+  it('are absent from dispatches to an SDK worker with Redis', async () => {
+    const requests: Job['env'][] = [];
+    await sdkWorker((job) => void requests.push(job.env), { redisUrl: api.servers.redisUrl });
+
+    await until(await submit(), 'SUCCEEDED');
+
+    expect(Object.keys(requests[0] ?? {}).filter((name) => name.endsWith('_URL'))).toEqual([]);
   });
 
   it('let it store bytes, and fail the job without retry when they are too many', async () => {

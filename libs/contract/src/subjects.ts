@@ -144,6 +144,18 @@ export const topicConsumer = (subject: string, group = subject): ConsumerSpec<'j
 export const bootIdLabel = 'svc.boot_id';
 /** Heartbeat label with the value `true`: this process names the dispatch in every result and progress report. */
 export const dispatchEchoLabel = 'svc.echoes_dispatch';
+/**
+ * Heartbeat label with the value `true`: this process reads inputs that the dispatch contains, and puts small results into
+ * the result message when the dispatch has a ticket. See docs/reference/worker-protocol.md#inline-data.
+ */
+export const inlineDataLabel = 'svc.inline_data';
+/**
+ * Heartbeat label with the value `true`: this process reads and writes the store itself, so dispatches to it have no data
+ * URLs. See docs/adr/0014-data-urls-for-workers.md.
+ */
+export const storeAccessLabel = 'svc.store_access';
+/** Maximum body of an input or result within a message; larger ones are stored and sent by pointer. */
+export const maxInlineBytes = 64 * 1024;
 /** Label that gives a repeated publish a new message id, so that the duplicate window does not drop it. */
 export const busMessageIdLabel = 'svc.bus_msg_id';
 /** Env keys that repeat a request's dispatch for older workers. See docs/reference/worker-protocol.md#dispatch. */

@@ -4,7 +4,8 @@ import { closedEnums, mapFields } from './plain';
 
 /**
  * The protojson form that stream clients get: lowerCamelCase names, enums by full name, empty fields left out, `createdAt`
- * as {seconds, nanos} and `protocolVersion` as a string. Never a token or a signature.
+ * as {seconds, nanos} and `protocolVersion` as a string. Never a token or a signature, and no inline data: a result body is
+ * readable only after it was scanned.
  */
 export function packetToJson(packet: Packet): Record<string, unknown> {
   const seconds = Math.floor(packet.created_at_us / 1e6);
@@ -14,9 +15,11 @@ export function packetToJson(packet: Packet): Record<string, unknown> {
     createdAt: { seconds, nanos: Math.round(packet.created_at_us - seconds * 1e6) * 1e3 },
     protocolVersion: String(protocolVersion),
     ...(packet.identity && { identity: messageJson(packet.identity) }),
-    [camel(packet.kind)]: messageJson({ ...packet.body, auth_token: '' }),
+    [camel(packet.kind)]: messageJson({ ...packet.body, ...withheld }),
   };
 }
+
+const withheld = { auth_token: '', inline_input: '', inline_result: '', result_ticket: '' };
 
 const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 

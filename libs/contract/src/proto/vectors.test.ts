@@ -355,4 +355,17 @@ describe('packets from an independent encoder', () => {
     expect(JSON.stringify(packetToJson(packet))).not.toMatch(/secret-token|credential|c2lnbmVk/);
     expect(JSON.stringify(packetToJson(decoded(vectors['heartbeat']?.wire ?? '')))).not.toContain('credential');
   });
+
+  it.each(['job_request', 'job_result'] as const)('inline data of a %s never reaches a stream client', (kind) => {
+    const packet = decoded(vectors[kind]?.wire ?? '');
+    const inline = {
+      inline_input: Buffer.from('in'),
+      inline_result: Buffer.from('out'),
+      result_ticket: Buffer.from('t'),
+    };
+
+    const text = JSON.stringify(packetToJson({ ...packet, body: { ...packet.body, ...inline } } as Packet));
+
+    expect(text).not.toMatch(/inlineInput|inlineResult|resultTicket/);
+  });
 });

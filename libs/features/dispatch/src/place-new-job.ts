@@ -88,7 +88,10 @@ export class PlacementAtSubmission implements NewJobPlacement {
     if (placed.kind !== 'dispatched' || !worker) return;
     this.track(id, worker.id);
     // A rolled back dispatch frees the slot like an end.
-    const registry = { adjustActive: () => this.ended(id) };
+    const registry: SendDeps['registry'] = {
+      adjustActive: () => this.ended(id),
+      announces: (...ability) => this.deps.registry.announces(...ability),
+    };
     const sent = sendDispatch(
       { ...this.deps, registry, starts: this.starts },
       {

@@ -1,3 +1,4 @@
+import { storeAccessLabel } from '@svc/contract';
 import type { Base, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import type { DispatchedJob } from '@svc/store';
@@ -12,7 +13,7 @@ import type { WorkerRegistry } from './worker-registry';
 export interface SendDeps extends Base {
   bus: JobBus;
   config: Pick<EffectiveConfig, 'textAt'>;
-  registry: Pick<WorkerRegistry, 'adjustActive'>;
+  registry: Pick<WorkerRegistry, 'adjustActive' | 'announces'>;
   /** Undefined: dispatches have no data URLs. */
   dataUrls?: DataUrlSettings | undefined;
   /** Absent in processes that handle no results. */
@@ -29,7 +30,7 @@ export interface SendDeps extends Base {
 export async function sendDispatch(deps: SendDeps, job: DispatchedJob): Promise<void> {
   const nowUs = deps.clock.nowUs();
   const config = await deps.config.textAt(toConfigScope(job));
-  const urls = dataUrlsFor(deps.dataUrls, job, deps.clock.nowMs());
+  const urls = dataUrls(deps, job);
   const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
   // The result may arrive before the bus has confirmed the publish, so the job counts as running from here.
   deps.starts.expect(job, nowUs);
@@ -45,4 +46,10 @@ export async function sendDispatch(deps: SendDeps, job: DispatchedJob): Promise<
   }
   deps.starts.confirm(job, stored?.seq ?? 0);
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
+}
+
+/** Signing three URLs costs more than the rest of the packet, so workers that do not need them get none. */
+function dataUrls({ dataUrls: settings, registry, clock }: SendDeps, job: DispatchedJob): Record<string, string> {
+  const nowMs = clock.nowMs();
+  return registry.announces(job.worker_id, storeAccessLabel, nowMs) ? {} : dataUrlsFor(settings, job, nowMs);
 }

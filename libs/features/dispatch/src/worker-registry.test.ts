@@ -1,4 +1,4 @@
-import { heartbeatPacket } from '@svc/contract';
+import { bootIdLabel, heartbeatPacket, storeAccessLabel } from '@svc/contract';
 import { WorkerRegistry } from './worker-registry';
 
 const head = { trace_id: '', sender_id: 'w1', nowUs: 0 };
@@ -72,5 +72,53 @@ describe('a job whose slot is freed early', () => {
     ended.heartbeat(full, 499);
 
     expect([late.freeSlots('w1'), ended.freeSlots('w1')]).toEqual([0, 0]);
+  });
+});
+
+describe('an ability announced in heartbeats', () => {
+  const ttlMs = 1_000;
+  const from = (boot: string, labels: Record<string, string> = {}) => ({
+    ...beat,
+    labels: { ...(boot && { [bootIdLabel]: boot }), ...labels },
+  });
+  const able = { [storeAccessLabel]: 'true' };
+  const announcedBy = (...beats: [beat: typeof beat, atMs: number][]) => {
+    const workers = new WorkerRegistry({ ttlMs, readinessTtlMs: ttlMs });
+    for (const [one, atMs] of beats) workers.heartbeat(one, atMs);
+    return (nowMs: number) => workers.announces('w1', storeAccessLabel, nowMs);
+  };
+
+  it('counts from the first heartbeat on', () => {
+    expect(announcedBy()(0)).toBe(false);
+    expect(announcedBy([from('a', able), 0])(0)).toBe(true);
+    expect(announcedBy([from('a', { [storeAccessLabel]: 'yes' }), 0])(0)).toBe(false);
+  });
+
+  it.each(['b', ''])('ends with the first heartbeat of a process without it (boot id "%s")', (boot) => {
+    expect(announcedBy([from('a', able), 0], [from(boot), 1])(1)).toBe(false);
+  });
+
+  it('does not count while another process of the worker may live that lacks it', () => {
+    const announces = announcedBy([from('a', able), 0], [from('b'), 1], [from('a', able), 2]);
+
+    expect([announces(2), announces(1 + ttlMs), announces(2 + ttlMs)]).toEqual([false, false, true]);
+  });
+
+  it('is unknown for a worker that was only read from the snapshot', () => {
+    const [earlier, workers] = [0, 0].map(() => new WorkerRegistry({ ttlMs, readinessTtlMs: ttlMs }));
+    earlier?.heartbeat(from('a', able), 0);
+    workers?.warm(earlier?.records() ?? [], 1);
+
+    expect(workers?.has('w1')).toBe(true);
+    expect(workers?.announces('w1', storeAccessLabel, 1)).toBe(false);
+  });
+
+  it('ends with the worker', () => {
+    const workers = new WorkerRegistry({ ttlMs, readinessTtlMs: ttlMs });
+    workers.busConnected(0);
+    workers.heartbeat(from('a', able), 0);
+
+    expect(workers.expire(ttlMs + 1)).toEqual(['w1']);
+    expect(workers.announces('w1', storeAccessLabel, ttlMs + 1)).toBe(false);
   });
 });

@@ -3,6 +3,7 @@ import { bootIdLabel, dispatchEchoLabel, workerIdPattern } from '@svc/contract';
 import type { RoutableWorker } from '@svc/routing';
 import type { WorkerRecord } from '@svc/store';
 import { type Absence, AbsentJobs, isComplete } from './absent-jobs';
+import { type AbilityLabel, AnnouncedAbilities } from './announced-abilities';
 
 interface WorkerEntry {
   record: WorkerRecord;
@@ -68,6 +69,7 @@ export class WorkerRegistry {
   /** Last handshakes; one may arrive before the first heartbeat. */
   private readonly announced = new Map<string, Announcement>();
   private readonly absent = new AbsentJobs();
+  private readonly abilities = new AnnouncedAbilities();
   /** Jobs that are being stopped and whose slot is already free, by worker, with the end of that grace period, unix ms. */
   private readonly releasedEarly = new Map<string, Map<string, number>>();
   private connectedSinceMs = 0;
@@ -106,6 +108,7 @@ export class WorkerRegistry {
       namesInProgress: before?.namesInProgress,
     };
     this.workers.set(beat.worker_id, after);
+    this.abilities.note(beat, nowMs);
     // Routing skipped a silent worker, so its return must trigger dispatching again.
     const isKnown = before !== undefined && !this.isSilent(before, nowMs);
     const wasReplaced = isNewBoot && boots.length > 0 && before?.drainingBoot !== boots.at(-1);
@@ -175,6 +178,11 @@ export class WorkerRegistry {
     return known?.namesInProgress === true || known?.record.labels[dispatchEchoLabel] === 'true';
   }
 
+  /** Whether every process of the worker that a dispatch may reach announces an ability. */
+  announces(id: string, label: AbilityLabel, nowMs: number): boolean {
+    return this.abilities.has(id, label, nowMs - this.times.ttlMs);
+  }
+
   /** Boot ids of a worker's processes, '' for one without. */
   processes(id: string): string[] {
     const known = this.workers.get(id);
@@ -205,6 +213,7 @@ export class WorkerRegistry {
       this.announced.delete(id);
       this.releasedEarly.delete(id);
       this.absent.forget(id);
+      this.abilities.forget(id);
     }
     return gone;
   }

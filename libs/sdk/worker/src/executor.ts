@@ -2,11 +2,13 @@ import {
   alertPacket,
   decodePacket,
   encodeJobResult,
+  maxInlineBytes,
   jobProgressPacket,
   jobResultMessageId,
   toJobStatus,
   subjects,
   WireErrorCode,
+  type JobRequest,
   type JobCancel,
   type TypedPacket,
 } from '@svc/contract';
@@ -22,6 +24,7 @@ import { ledgerKey, type Ledger, type Receipt, type Running } from './ledger';
 import type { DurableMessage, Link, TraceHeaders } from './link';
 import type { WorkerSettings } from './options';
 import { ProgressReports } from './progress';
+import { parseContext, type JobData } from './store';
 
 /** A message of a job subject, from a stream or from core NATS. */
 export interface Incoming {
@@ -47,12 +50,18 @@ export interface StoredResult extends DurableMessage {
   jobId: string;
 }
 
-interface Ending {
+interface Ending extends Output {
   status: 'SUCCEEDED' | ReturnType<typeof toFailure>['status'];
-  result_ptr?: string;
   error_code?: string;
   error_message?: string;
   error_code_enum?: number;
+}
+
+/** The result body of a job: a pointer to it, and the body itself when it is part of the result message. */
+interface Output {
+  result_ptr?: string;
+  inline_result?: Uint8Array;
+  result_ticket?: Uint8Array;
 }
 
 /** Data of a result besides the result itself. */
@@ -202,8 +211,7 @@ export class Executor {
     const progress = this.buildProgress(packet);
     try {
       this.admit(packet, deliveries, late);
-      const result_ptr = await this.work(packet, running, deadlineMs, progress, yields);
-      return { status: 'SUCCEEDED', result_ptr };
+      return { status: 'SUCCEEDED', ...(await this.work(packet, running, deadlineMs, progress, yields)) };
     } catch (error) {
       return toFailure(abort.reason ?? error);
     } finally {
@@ -229,7 +237,7 @@ export class Executor {
     deadlineMs: number,
     progress: ProgressReports,
     yields: Yields,
-  ): Promise<string> {
+  ): Promise<Output> {
     const { settings, data, leaseRenewer } = this.deps;
     abort.throwIfAborted();
     const handler = bestMatch(settings.topics, request.topic)?.value;
@@ -237,9 +245,8 @@ export class Executor {
       const errorCode = WireErrorCode.ERROR_CODE_WORKER_UNAVAILABLE;
       throw new RetryableError(`this worker does not serve ${request.topic}`, { code: 'topic_not_served', errorCode });
     }
-    const store = data.of(request, abort);
-    const pointer = getContextPointer(request);
-    const input = pointer ? await store.readContext(pointer, request.context_ref) : undefined;
+    const store = lazy(() => data.of(request, abort));
+    const input = await readInput(request, store);
     const job = buildJob(request, identity, trace_id, input, {
       abort,
       deadline: deadlineMs > 0 ? new Date(Date.now() + deadlineMs) : undefined,
@@ -250,7 +257,7 @@ export class Executor {
         yields.costUsd = (yields.costUsd ?? 0) + usd;
       },
       writeArtifact: async (bytes, options) => {
-        const pointer = await store.writeArtifact(bytes, {
+        const pointer = await store().writeArtifact(bytes, {
           ...options,
           // Withheld together with the job's output if that is quarantined.
           labels: { ...options.labels, job_id: request.job_id },
@@ -264,9 +271,18 @@ export class Executor {
     // A result that finished during shutdown counts; one that was cancelled, late or reassigned does not.
     leaseRenewer.check();
     if (abort.reason && abort.reason.abortedBy !== 'shutdown') throw abort.reason;
-    if (value === undefined) return '';
+    return this.output(request, value, store);
+  }
+
+  /** Puts the body into the result message when the dispatch permits it and the body is small; else stores it. */
+  private async output(request: JobRequest, value: unknown, store: () => JobData): Promise<Output> {
+    if (value === undefined) return {};
     const body = value instanceof Uint8Array ? value : JSON.stringify(value);
-    return store.writeResult(body);
+    const { job_id, result_ticket } = request;
+    if (result_ticket.length > 0 && isInlineSize(body) && this.deps.ledger.hasRoomFor(maxInlineBytes)) {
+      return { result_ptr: `redis://res:${job_id}`, inline_result: Buffer.from(body), result_ticket };
+    }
+    return { result_ptr: await store().writeResult(body) };
   }
 
   private buildProgress({ body, trace_id }: TypedPacket<'job_request'>): ProgressReports {
@@ -318,4 +334,23 @@ export class Executor {
       }
     }
   }
+}
+
+/** The input document: from the message, else from its pointer. */
+async function readInput(request: JobRequest, store: () => JobData): Promise<unknown> {
+  const { inline_input: bytes, context_ref: ref } = request;
+  if (bytes.length > 0) return parseContext(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), ref);
+  const pointer = getContextPointer(request);
+  return pointer ? store().readContext(pointer, ref) : undefined;
+}
+
+/** An empty body is stored: in a message it is the same as none. */
+function isInlineSize(body: string | Uint8Array): boolean {
+  if (body.length === 0 || body.length > maxInlineBytes) return false;
+  return typeof body !== 'string' || Buffer.byteLength(body) <= maxInlineBytes;
+}
+
+function lazy<T>(create: () => T): () => T {
+  let value: T | undefined;
+  return () => (value ??= create());
 }

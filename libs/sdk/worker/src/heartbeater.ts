@@ -6,7 +6,9 @@ import {
   dispatchEchoLabel,
   handshakePacket,
   heartbeatPacket,
+  inlineDataLabel,
   protocolVersion,
+  storeAccessLabel,
   subjects,
 } from '@svc/contract';
 import type { Link } from './link';
@@ -64,7 +66,7 @@ export class Heartbeater {
   }
 
   private heartbeat(): void {
-    const { id, pool, region, type, concurrency, capabilities, labels, authToken, agentName } = this.settings;
+    const { id, pool, region, type, concurrency, capabilities, authToken, agentName } = this.settings;
     const { active, jobIds } = this.running();
     const packet = heartbeatPacket(this.link.head(''), {
       worker_id: id,
@@ -75,13 +77,24 @@ export class Heartbeater {
       running_jobs: jobIds.slice(0, MAX_LISTED_JOBS),
       max_parallel_jobs: concurrency,
       capabilities: [...capabilities],
-      labels: { ...labels, [bootIdLabel]: this.bootId, [dispatchEchoLabel]: 'true' },
+      labels: this.labels(),
       cpu_load: percent((loadavg()[0] ?? 0) / cpus().length),
       memory_load: percent(1 - freemem() / totalmem()),
       auth_token: authToken,
       agent_name: agentName,
     });
     this.link.send(subjects.heartbeat.name, packet);
+  }
+
+  private labels(): Record<string, string> {
+    const { labels, redisUrl } = this.settings;
+    return {
+      ...labels,
+      [bootIdLabel]: this.bootId,
+      [dispatchEchoLabel]: 'true',
+      [inlineDataLabel]: 'true',
+      ...(redisUrl && { [storeAccessLabel]: 'true' }),
+    };
   }
 
   private handshake(): void {

@@ -12,7 +12,7 @@ export class LeaseRenewer {
   private lastContactMs = performance.now();
 
   constructor(
-    private readonly ledger: Pick<Ledger<unknown>, 'running'>,
+    private readonly ledger: Pick<Ledger<{ bytes: Uint8Array }>, 'running'>,
     private readonly ackWaitMs: number,
     private readonly isConnected: () => boolean,
   ) {

@@ -16,7 +16,7 @@ export interface Running {
   /** Received on a subject shared with other workers. */
   isShared: boolean;
 }
-export interface Finished<Result> {
+export interface Finished<Result extends { bytes: Uint8Array }> {
   kind: 'finished';
   /** The stored result, which a repeat of the dispatch publishes again. */
   result: Result;
@@ -26,6 +26,8 @@ export interface Finished<Result> {
 const rememberMs = 10 * 60_000;
 /** Results remembered for repeats; the oldest are dropped. */
 const MAX_RESULTS = 10_000;
+/** Total size of the remembered results up to which bodies are sent within the result. */
+const MAX_RESULT_BYTES = 32 * 1024 * 1024;
 /** Removing single results from the front of a large map is slow. */
 const EVICT_EVERY = 500;
 
@@ -34,14 +36,20 @@ export const ledgerKey = ({ jobId, dispatchId, attempt }: DispatchIdentity): str
   `${attempt}:${jobId.length}:${jobId}${dispatchId}`;
 
 /** Running dispatches, and finished ones for at least ten minutes, up to a number. */
-export class Ledger<Result> {
+export class Ledger<Result extends { bytes: Uint8Array }> {
   private readonly runs = new Map<string, Running>();
   /** In completion order. */
   private readonly ends = new Map<string, Finished<Result>>();
   private endsSinceEviction = 0;
+  private finishedBytes = 0;
 
   find(key: string): Running | Finished<Result> | undefined {
     return this.runs.get(key) ?? this.ends.get(key);
+  }
+
+  /** Whether the results stay within their memory limit with one more of this size. */
+  hasRoomFor(bytes: number): boolean {
+    return this.finishedBytes + bytes <= MAX_RESULT_BYTES;
   }
 
   begin(running: Running): void {
@@ -51,6 +59,7 @@ export class Ledger<Result> {
   finish({ key }: Running, result: Result, nowMs: number): void {
     this.runs.delete(key);
     this.ends.set(key, { kind: 'finished', result, atMs: nowMs });
+    this.finishedBytes += result.bytes.length;
     this.endsSinceEviction += 1;
     if (this.endsSinceEviction >= EVICT_EVERY) this.evict(nowMs);
   }
@@ -66,9 +75,10 @@ export class Ledger<Result> {
 
   private evict(nowMs: number): void {
     this.endsSinceEviction = 0;
-    for (const [old, { atMs }] of this.ends) {
+    for (const [old, { atMs, result }] of this.ends) {
       if (this.ends.size <= MAX_RESULTS && nowMs - atMs < rememberMs) break;
       this.ends.delete(old);
+      this.finishedBytes -= result.bytes.length;
     }
   }
 }

@@ -835,6 +835,12 @@ export namespace svc {
                 /** JobRequest context_ref. */
                 context_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
 
+                /** JobRequest inline_input. */
+                inline_input: Uint8Array;
+
+                /** JobRequest result_ticket. */
+                result_ticket: Uint8Array;
+
                 /**
                  * Encodes the specified JobRequest message. Does not implicitly {@link svc.agent.v1.JobRequest.verify|verify} messages.
                  * @param message JobRequest message or plain object to encode
@@ -918,6 +924,12 @@ export namespace svc {
 
                     /** JobRequest context_ref */
                     context_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
+                    /** JobRequest inline_input */
+                    inline_input?: (Uint8Array|null);
+
+                    /** JobRequest result_ticket */
+                    result_ticket?: (Uint8Array|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
@@ -1384,6 +1396,12 @@ export namespace svc {
                 /** JobResult cost_usd. */
                 cost_usd?: (number|null);
 
+                /** JobResult inline_result. */
+                inline_result: Uint8Array;
+
+                /** JobResult result_ticket. */
+                result_ticket: Uint8Array;
+
                 /**
                  * Encodes the specified JobResult message. Does not implicitly {@link svc.agent.v1.JobResult.verify|verify} messages.
                  * @param message JobResult message or plain object to encode
@@ -1449,6 +1467,12 @@ export namespace svc {
 
                     /** JobResult cost_usd */
                     cost_usd?: (number|null);
+
+                    /** JobResult inline_result */
+                    inline_result?: (Uint8Array|null);
+
+                    /** JobResult result_ticket */
+                    result_ticket?: (Uint8Array|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];

@@ -948,6 +948,8 @@ $root.svc = (function() {
                 JobRequest.prototype.identity = null;
                 JobRequest.prototype.dispatch = null;
                 JobRequest.prototype.context_ref = null;
+                JobRequest.prototype.inline_input = $util.newBuffer([]);
+                JobRequest.prototype.result_ticket = $util.newBuffer([]);
 
                 JobRequest.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -998,6 +1000,10 @@ $root.svc = (function() {
                         $root.svc.agent.v1.DispatchIdentity.encode(message.dispatch, writer.uint32(154).fork(), _depth + 1).ldelim();
                     if (message.context_ref != null && $Object.hasOwnProperty.call(message, "context_ref"))
                         $root.svc.agent.v1.ResourceRef.encode(message.context_ref, writer.uint32(162).fork(), _depth + 1).ldelim();
+                    if (message.inline_input != null && $Object.hasOwnProperty.call(message, "inline_input") && message.inline_input.length)
+                        writer.uint32(8002).bytes(message.inline_input);
+                    if (message.result_ticket != null && $Object.hasOwnProperty.call(message, "result_ticket") && message.result_ticket.length)
+                        writer.uint32(8010).bytes(message.result_ticket);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1242,6 +1248,24 @@ $root.svc = (function() {
                                 if (wireType !== 2)
                                     break;
                                 message.context_ref = $root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1, message.context_ref);
+                                continue;
+                            }
+                        case 1000: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.bytes()).length)
+                                    message.inline_input = value;
+                                else
+                                    delete message.inline_input;
+                                continue;
+                            }
+                        case 1001: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.bytes()).length)
+                                    message.result_ticket = value;
+                                else
+                                    delete message.result_ticket;
                                 continue;
                             }
                         }
@@ -2025,6 +2049,8 @@ $root.svc = (function() {
                 JobResult.prototype.result_ref = null;
                 JobResult.prototype.artifact_refs = $util.emptyArray;
                 JobResult.prototype.cost_usd = null;
+                JobResult.prototype.inline_result = $util.newBuffer([]);
+                JobResult.prototype.result_ticket = $util.newBuffer([]);
 
                 var $oneOfFields;
 
@@ -2071,6 +2097,10 @@ $root.svc = (function() {
                             $root.svc.agent.v1.ResourceRef.encode(message.artifact_refs[i], writer.uint32(106).fork(), _depth + 1).ldelim();
                     if (message.cost_usd != null && $Object.hasOwnProperty.call(message, "cost_usd"))
                         writer.uint32(8001).double(message.cost_usd);
+                    if (message.inline_result != null && $Object.hasOwnProperty.call(message, "inline_result") && message.inline_result.length)
+                        writer.uint32(8010).bytes(message.inline_result);
+                    if (message.result_ticket != null && $Object.hasOwnProperty.call(message, "result_ticket") && message.result_ticket.length)
+                        writer.uint32(8018).bytes(message.result_ticket);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -2215,6 +2245,24 @@ $root.svc = (function() {
                                     break;
                                 message.cost_usd = reader.double();
                                 message._cost_usd = "cost_usd";
+                                continue;
+                            }
+                        case 1001: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.bytes()).length)
+                                    message.inline_result = value;
+                                else
+                                    delete message.inline_result;
+                                continue;
+                            }
+                        case 1002: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.bytes()).length)
+                                    message.result_ticket = value;
+                                else
+                                    delete message.result_ticket;
                                 continue;
                             }
                         }

@@ -20,7 +20,7 @@ export const dataUrlVariables = variables({
   dataUrlBase: {
     name: 'SVC_DATA_URL_BASE',
     type: 'url',
-    doc: 'Gateway URL as seen by workers, such as https://gateway.example.com; when set, dispatches contain data URLs; must be equal on gateway and scheduler. https:// in production.',
+    doc: 'Gateway URL as seen by workers, such as https://gateway.example.com; when set, dispatches to workers without Redis access contain data URLs; must be equal on gateway and scheduler. https:// in production.',
   },
 });
 
