@@ -85,7 +85,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
   };
-  const recent = new RecentJobs();
+  const recent = new RecentJobs(clock);
   endings.follow((id) => recent.forget(id));
   endings.followGaps(() => recent.clear());
   return {

@@ -187,9 +187,10 @@ export class JobRepository {
     return { meta_sec: this.retention.metaSec, data_sec: this.retention.dataSec };
   }
 
+  /** Without the fields that it sets. */
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
     const { from: allowed, to } = jobStates.moves[event];
-    const { from: wanted, set, unset, park, queueEntries, deadLetter, intent } = extras;
+    const { from: wanted, unset, park, queueEntries, deadLetter, intent } = extras;
     const { dispatchId, holder, startedAt, guard, post, audit } = extras;
     return {
       event,
@@ -197,7 +198,6 @@ export class JobRepository {
       to,
       scope,
       retain: this.retain,
-      ...(set && { set: flat(set) }),
       ...(unset && { unset }),
       ...(park && { park: park.queue, park_ms: park.forMs }),
       ...(queueEntries && { queue_entries: queueEntries }),
@@ -223,12 +223,10 @@ export class JobRepository {
       tenant: a.tenant,
       trace_id: a.traceId,
       topic: a.topic,
-      fields: flat(a.fields),
       meta_sec: this.retention.metaSec,
       priority: a.priority,
       active_limit: a.activeLimit,
       queue: 'submit',
-      ...(a.decision && { decision: JSON.stringify(a.decision) }),
       ...(a.idempotency && {
         idempotency: {
           key: a.idempotency.key,
@@ -242,10 +240,14 @@ export class JobRepository {
       ...(a.fence && { fence: a.fence }),
       ...(a.memory && { memory: a.memory }),
       ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
-      ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
+      ...(a.next && {
+        next: { ...this.moveDocument(a.tenant, a.next.event, a.next.extras), set: flat(a.next.extras.set ?? {}) },
+      }),
       ...(a.place && { place: placementDocument(a.place, this.retain) }),
     };
-    const reply = await runScript(this.redis, 'accept', keys.job(a.id), luaJson(document), a.context);
+    const decision = a.decision ? JSON.stringify(a.decision) : '';
+    const args = [luaJson(document), a.context, decision, ...flat(a.fields)];
+    const reply = await runScript(this.redis, 'accept', keys.job(a.id), ...args);
     const [kind, detail = '', position = '', more = ''] = reply as [AcceptOutcome['kind'] | 'fenced', ...string[]];
     switch (kind) {
       case 'fenced':
@@ -266,7 +268,8 @@ export class JobRepository {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
     const followUp = extras.claim && toFollowUp(extras.claim, this.retain);
-    return readMove(await runScriptWith(this.redis, followUp, 'move', keys.job(id), id, document, decision), event);
+    const args = [id, document, decision, ...flat(extras.set ?? {})];
+    return readMove(await runScriptWith(this.redis, followUp, 'move', keys.job(id), ...args), event);
   }
 
   /** Dispatches an allowed job to the proposed worker, or adds it to its lane. */

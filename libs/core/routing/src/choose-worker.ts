@@ -50,6 +50,7 @@ export type Choice =
 
 const normal = (text: string) => text.trim().toLowerCase();
 const covers = (held: readonly string[], wanted: readonly string[]) => {
+  if (wanted.length === 0) return true;
   const have = new Set(held.map(normal));
   return wanted.every((entry) => have.has(normal(entry)));
 };

@@ -77,6 +77,11 @@ describe('topic patterns', () => {
     ['job.>', 'job', false],
     ['job.*.b', 'job.a.b', true],
     ['job.a.*', 'job.a', false],
+    ['>', 'job', true],
+    ['job.>', 'job', false],
+    ['job.>', 'jobs.a', false],
+    ['job.*.>', 'job.a', false],
+    ['a.>.b.>', 'a.c', true],
   ])('%s matches %s: %s', (pattern, topic, fits) => expect(matchesTopic(pattern, topic)).toBe(fits));
 
   it('an exact name wins, then more literal tokens, then a longer pattern, then * before >', () => {

@@ -2,6 +2,10 @@
  * Topic patterns follow NATS subject rules: `*` matches one token, `>` the rest. See docs/subjects.md.
  */
 export function matchesTopic(pattern: string, topic: string): boolean {
+  if (!pattern.includes('*')) {
+    if (!pattern.includes('>')) return pattern === topic;
+    if (pattern.indexOf('.>') === pattern.length - 2) return topic.startsWith(pattern.slice(0, -1));
+  }
   const wanted = pattern.split('.');
   const tokens = topic.split('.');
   for (const [i, token] of wanted.entries()) {

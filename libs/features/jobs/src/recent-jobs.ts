@@ -1,6 +1,8 @@
 import type { JobRecord } from '@svc/store';
 
 const MAX_JOBS = 4_096;
+/** Jobs are kept only while clients wait for ends, since otherwise they would cost memory for nothing. */
+const KEPT_AFTER_WAIT_MS = 60_000;
 /** Larger inputs are read from Redis at the end of the job. */
 const MAX_INPUT_CHARS = 16_384;
 
@@ -18,9 +20,13 @@ export interface RecentJob {
  */
 export class RecentJobs {
   private readonly jobs = new Map<string, RecentJob>();
+  private lastWaitMs = -Infinity;
+
+  constructor(private readonly clock: { nowMs(): number }) {}
 
   /** Call this before the accepting call, since the end may be announced before its reply is processed. */
   expect(record: JobRecord, input: string): void {
+    if (this.clock.nowMs() - this.lastWaitMs > KEPT_AFTER_WAIT_MS) return;
     this.jobs.set(record.id, { record, ...(input.length <= MAX_INPUT_CHARS && { input }) });
     if (this.jobs.size <= MAX_JOBS) return;
     const [oldest] = this.jobs.keys();
@@ -33,7 +39,9 @@ export class RecentJobs {
     if (job) this.jobs.set(id, { ...job, record: { ...job.record, created_at: createdAt } });
   }
 
+  /** Called for a job that a client waits for. */
   find(id: string): RecentJob | undefined {
+    this.lastWaitMs = this.clock.nowMs();
     return this.jobs.get(id);
   }
 

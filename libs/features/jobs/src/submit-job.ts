@@ -111,7 +111,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   checkMemoryAccess(config, body.memory_id === undefined ? undefined : asked.request.memory_id);
   checkJobBudget(await deps.config.budgetsAt(toConfigScope(asked, 'team')), asked.request);
 
-  const job = { id: jobId, tenant: asked.tenant, topic: asked.topic, request: asked.request };
+  const { tenant, topic, request } = asked;
+  const job = { id: jobId, tenant, topic, request, job_hash: requestHash({ id: jobId, tenant, topic, request }) };
   const answer = await askAboutJob(deps, job, {
     method: 'evaluate',
     content: asked.content,
@@ -127,7 +128,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     await store.velocity.countThrottled(asked.tenant, final.decision.rule_id, clock.nowMs());
   }
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
-  const creation = toCreation(deps, jobId, asked, answer, { deadlineMs, context });
+  const creation = toCreation(deps, job, answer, { deadlineMs, context });
   const response: StoredResponse = { ...creation.response, job_id: jobId, trace_id: traceId };
   const fields = recordFields(asked, caller.submitterId, creation, deadlineMs);
   const record = toNewRecord(submission, fields, clock.nowUs());
@@ -175,6 +176,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   }
 }
 
+type NewJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request' | 'job_hash'>;
+
 /** The fields of the accepting write that depend on the decision. */
 interface Creation {
   response: Omit<StoredResponse, 'job_id' | 'trace_id'>;
@@ -187,14 +190,11 @@ interface Creation {
 /** @throws policy_throttled, safety_unavailable */
 function toCreation(
   deps: SubmitDeps,
-  id: string,
-  asked: Normalized,
+  { id, tenant, topic, request, job_hash: jobHash }: NewJob,
   answer: JobDecision,
   { deadlineMs, context }: { deadlineMs: number; context: string },
 ): Creation {
   const { clock, settings } = deps;
-  const { tenant, topic, request } = asked;
-  const jobHash = requestHash({ id, tenant, topic, request });
   if (answer.kind === 'unavailable') {
     if (answer.failMode === 'closed') throw new AppError('safety_unavailable', {}, { 'Retry-After': '5' });
     deps.onFailOpen(topic);

@@ -3,8 +3,8 @@
   entry, all or nothing. A job that policy holds or denies changes state in the same step.
 
   KEYS  1 job record
-  ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
-          priority, idempotency? = { key, hash, answer, ttl_sec, internal? (in a namespace that clients cannot name) }, active_limit, meta_sec,
+  ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, priority,
+          idempotency? = { key, hash, answer, ttl_sec, internal? (in a namespace that clients cannot name) }, active_limit, meta_sec,
           is_new? (its id was generated, so it cannot exist), run?, run_path? (the step whose job it is),
           fence? = { run, owner } (refused unless that owner holds the run's lock),
           memory? = { id, shared? } (refused when it belongs to another tenant),
@@ -12,7 +12,7 @@
           place? = the placement of a permitted job: { snapshot (policy part), lane = { id, spec, level },
             worker? = { id, pool, max }, other_lanes = {ids that the worker does not serve}, may_wait, dispatch_id, reason,
             run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms, from, retain } }
-        2 context document
+        2 context document     3 first decision (JSON) or ''     4 ... fields of the record, as field, value, ...
 
   A permitted job is dispatched to the proposed worker if no older job may want its slot and the limits allow it; otherwise
   it is added to its lane. Without a placement, or when the policy of its decision is not in effect, it goes to the queue
@@ -45,7 +45,7 @@ if a.memory and not take_memory(a.memory, a.tenant) then return { 'memory_taken'
 
 local at = micros()
 local stamp = text(at)
-local fields = a.fields
+local fields = { unpack(ARGV, 4) }
 local function set(values)
   for _, v in ipairs(values) do fields[#fields + 1] = v end
 end
@@ -65,9 +65,9 @@ else
   set({ 'parked', '', 'lane', '' })
 end
 if position == 'queued' then set({ 'entry', entry_id(a.id, { suffix = a.queue }) }) end
-if a.decision then
+if ARGV[3] ~= '' then
   fields[#fields + 1] = 'decisions'
-  fields[#fields + 1] = with_decision('', a.decision)
+  fields[#fields + 1] = with_decision('', ARGV[3])
 end
 redis.call('HSET', record, unpack(fields))
 if ARGV[2] ~= '' then redis.call('SET', key.context(a.id), ARGV[2]) end

@@ -54,11 +54,12 @@ describe('GET /api/v1/jobs/:id', () => {
   });
 
   it('200: after a wait, the same text as a read after the end', async () => {
+    const given = await api.given.job({ state: 'RUNNING', context: { question: '?' } });
+    // The first wait has later submissions remembered, and ends announced with details.
+    await get(`${given}?wait_ms=1`);
     const { body } = await api.as('user').post('/api/v1/jobs', { prompt: 'hi', topic: 'job.default', labels: { a: 'b' } });
     const submitted = String(body['job_id']);
-    const given = await api.given.job({ state: 'RUNNING', context: { question: '?' } });
-    // The first wait has ends announced with details.
-    await api.store.jobs.announceWait();
+    awaited.clear();
     for (const [id, size] of [[submitted, 10], [given, 9_000]] as const) {
       await api.store.redis.set(`res:${id}`, JSON.stringify({ text: 'x'.repeat(size) }));
       const waiting = api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=20000`);
