@@ -103,6 +103,7 @@ describe('a worker that is restarted under the same id', () => {
     ctx.registry.heartbeat({ ...beat, labels: { [bootIdLabel]: 'one' } }, Date.now());
     await decideJob(ctx, id);
     await worker.dispatched(id);
+    await use.until(id, 'RUNNING');
     const labels = { [bootIdLabel]: 'two' };
     const replacedAtMs = Date.now() + 1;
 

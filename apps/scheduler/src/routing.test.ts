@@ -177,8 +177,8 @@ describe('worker requirements of a job', () => {
       await ctx.laneDispatcher.dispatchTo(other);
       await ctx.laneDispatcher.dispatchTo(awaited);
 
-      expect(await use.job(wanted)).toMatchObject({ state: 'RUNNING', worker_id: awaited });
-      expect(await use.job(plain)).toMatchObject({ state: 'RUNNING', worker_id: other });
+      await use.until(wanted, 'RUNNING', { worker_id: awaited });
+      await use.until(plain, 'RUNNING', { worker_id: other });
     },
   );
 
