@@ -1,13 +1,19 @@
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import { keys, type Keys } from './keys';
 
 /** Notifies waiters when a job ends. The batch of scripts that ends jobs publishes their ids, one per line. */
 export class JobEndings {
   private readonly waiting = new Map<string, Set<() => void>>();
   private onEnd: (id: string) => void = () => undefined;
 
-  /** @param listener a dedicated connection with automatic resubscription disabled */
-  constructor(private readonly listener: Redis) {
+  /**
+   * @param listener a dedicated connection with automatic resubscription disabled
+   * @param shardKeys of the shard; default: the first
+   */
+  constructor(
+    private readonly listener: Redis,
+    private readonly shardKeys: Pick<Keys, 'endings'> = keys,
+  ) {
     listener.on('message', (_channel, ids: string) => {
       for (const id of ids.split('\n')) {
         this.onEnd(id);
@@ -15,12 +21,12 @@ export class JobEndings {
       }
     });
     // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
-    listener.on('ready', () => void listener.subscribe(keys.endings()).catch(() => undefined));
+    listener.on('ready', () => void listener.subscribe(this.shardKeys.endings()).catch(() => undefined));
   }
 
   /** Subscribes. After a reconnect it subscribes again; ends missed in between are detected by timeout. */
   async open(): Promise<void> {
-    await this.listener.subscribe(keys.endings());
+    await this.listener.subscribe(this.shardKeys.endings());
   }
 
   /** Calls this for every job and run that ends, of whichever process. */
