@@ -1,10 +1,12 @@
 import { isInFlight } from '@svc/lifecycle';
 import { plainRequest } from '@svc/testing';
 import fc from 'fast-check';
-import { keys, type Placement } from './index';
+import { buildKeys, type Placement, type Reservation } from './index';
 import { useStore } from './store.testing';
 
-const use = useStore();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useStore({ shard });
 const lanes = ['job.a', 'job.b', 'job.gpu'] as const;
 /** Lanes that each worker serves: both serve `job.a`. */
 const served = { w1: ['job.a', 'job.b'], w2: ['job.a', 'job.gpu'] } as const;
@@ -12,13 +14,15 @@ type WorkerId = keyof typeof served;
 const slots = 2;
 const tenantCaps = { acme: 0, globex: 2, initech: 1 } as const;
 type Tenant = keyof typeof tenantCaps;
+/** Budget of each tenant, micros. */
+const budget = 5;
 
 type Lane = (typeof lanes)[number];
 type Step =
-  | { kind: 'submit'; tenant: Tenant; lane: Lane; level: number; worker: WorkerId; licenseCap: number }
+  | { kind: 'submit'; tenant: Tenant; lane: Lane; level: number; worker: WorkerId; licenseCap: number; cost: number }
   | { kind: 'enqueue'; tenant: Tenant; lane: Lane }
   | { kind: 'decide'; level: number }
-  | { kind: 'claim'; worker: WorkerId }
+  | { kind: 'claim'; worker: WorkerId; snapshot: string }
   | { kind: 'end'; nth: number };
 
 const tenant = fc.constantFrom(...(Object.keys(tenantCaps) as Tenant[]));
@@ -36,11 +40,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       level,
       worker: workerId,
       licenseCap: fc.constantFrom(0, 3),
+      /** 0: without a budget. */
+      cost: fc.constantFrom(0, 0, 1, 3),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: kind('enqueue'), tenant, lane }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('decide'), level }) },
-  { weight: 2, arbitrary: fc.record({ kind: kind('claim'), worker: workerId }) },
+  {
+    weight: 2,
+    // A claim under another policy sends older jobs back to be decided.
+    arbitrary: fc.record({ kind: kind('claim'), worker: workerId, snapshot: fc.constantFrom('s1', 's1', 's2') }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: kind('end'), nth: fc.nat(8) }) },
 );
 
@@ -48,12 +58,19 @@ interface Known {
   id: string;
   tenant: Tenant;
   lane: Lane;
+  cost: number;
 }
+
+const account = (of: Tenant) => ({ account: `tenant:${of}`, period: '2026-11-22' });
+const reservation = (of: Tenant, micros: number): Reservation => ({
+  micros,
+  accounts: [{ ...account(of), limit: budget, action: 'throttle', alerts: [], ttlSec: 600 }],
+  run: { limit: 0, action: 'throttle' },
+});
 
 /** The store under a sequence of steps, and the jobs that were submitted. */
 class Walk {
   readonly jobs: Known[] = [];
-  readonly undecided: Known[] = [];
   constructor(private readonly prefix: string) {}
 
   async take(one: Step): Promise<void> {
@@ -61,9 +78,7 @@ class Walk {
       case 'submit':
         return this.submit(one);
       case 'enqueue': {
-        const job = this.next(one.tenant, one.lane);
-        await this.accept(job, undefined);
-        this.undecided.push(job);
+        await this.accept(this.next(one.tenant, one.lane, 0), undefined);
         return;
       }
       case 'decide':
@@ -74,7 +89,7 @@ class Walk {
           lanes: served[one.worker],
           dispatchIds: [`${this.prefix}-c${this.jobs.length}`, `${this.prefix}-d${this.jobs.length}`],
           licenseCap: 0,
-          snapshot: 's1',
+          snapshot: one.snapshot,
         });
         return;
       case 'end': {
@@ -88,8 +103,9 @@ class Walk {
 
   private async submit(one: Extract<Step, { kind: 'submit' }>): Promise<void> {
     const isServed = served[one.worker].some((id) => id === one.lane);
-    const older = await this.olderThanNew(one.worker);
-    const job = this.next(one.tenant, one.lane);
+    const undecided = await this.undecided();
+    const older = [...undecided.map(({ id }) => id), ...(await this.waitingFor(one.worker))];
+    const job = this.next(one.tenant, one.lane, one.cost);
     const outcome = await this.accept(job, {
       snapshot: 's1',
       lane: { id: one.lane, spec: '{}', level: one.level },
@@ -103,7 +119,10 @@ class Walk {
       tenantCap: tenantCaps[one.tenant],
       licenseCap: one.licenseCap,
       waitMs: 60_000,
+      ...(one.cost > 0 && { budget: reservation(one.tenant, one.cost) }),
     });
+    // An undecided job may want the same money.
+    if (one.cost > 0 && outcome !== 'queued') expect(undecided).toEqual([]);
     if (outcome !== 'dispatched') return;
     expect(older).toEqual([]);
     expect(await use.redis.scard(keys.workerInFlight(one.worker))).toBeLessThanOrEqual(slots);
@@ -114,8 +133,14 @@ class Walk {
     if (cap > 0) expect(running.length).toBeLessThanOrEqual(cap);
   }
 
-  /** Jobs that a new one for this worker would overtake: undecided ones, and waiting ones whose tenant is below its limit. */
-  private async olderThanNew(worker: WorkerId): Promise<string[]> {
+  /** Undecided jobs that are ready, in the order of their queue. */
+  private async undecided(): Promise<Known[]> {
+    const entries = await use.redis.zrange(keys.queue('jobs', 'prioritized'), 0, '-1');
+    return entries.flatMap((entry) => this.jobs.find(({ id }) => entry.startsWith(`job-${id}-`)) ?? []);
+  }
+
+  /** Jobs waiting for this worker whose tenant is below its limit: a new job would overtake them. */
+  private async waitingFor(worker: WorkerId): Promise<string[]> {
     const records = await this.records();
     const inFlight = (of: Tenant) =>
       records.filter(({ tenant: one, record }) => one === of && record && isInFlight(record.state)).length;
@@ -124,16 +149,20 @@ class Walk {
       ({ lane: own, tenant: of, record }) =>
         record?.parked === 'jobWaiting' && served[worker].some((id) => id === own) && !isBlocked(of),
     );
-    return [...waiting, ...this.undecided].map(({ id }) => id);
+    return waiting.map(({ id }) => id);
   }
 
-  /** The scheduler decides about the oldest undecided job and adds it to its lane. */
+  /** The scheduler decides about the first undecided job and adds it to its lane. Without a budget left it waits elsewhere. */
   private async decide(at: number): Promise<void> {
-    const job = this.undecided.shift();
+    const [job] = await this.undecided();
     if (!job) return;
     const queue = (part: string) => keys.queue('jobs', part);
-    const entry = `job-${job.id}-submit`;
+    const [entry = ''] = await use.redis.zrange(queue('prioritized'), 0, '0');
     await use.redis.multi().zrem(queue('prioritized'), entry).del(queue(entry)).exec();
+    if (job.cost > 0) {
+      const { kind: reserved } = await use.store.spend.reserve(job.id, reservation(job.tenant, job.cost));
+      if (reserved === 'over') return;
+    }
     await use.store.jobs.admit(job.id, {
       lane: { id: job.lane, spec: '{}', level: at },
       dispatchId: 'unused',
@@ -147,8 +176,8 @@ class Walk {
     });
   }
 
-  private next(of: Tenant, own: Lane): Known {
-    const job = { id: `${this.prefix}-${this.jobs.length}`, tenant: of, lane: own };
+  private next(of: Tenant, own: Lane, cost: number): Known {
+    const job = { id: `${this.prefix}-${this.jobs.length}`, tenant: of, lane: own, cost };
     this.jobs.push(job);
     return job;
   }
@@ -168,6 +197,20 @@ class Walk {
     return outcome.kind === 'accepted' ? outcome.placed.kind : outcome.kind;
   }
 
+  /** Every reserved amount belongs to a job that has not ended, and the limit holds. */
+  async checkMoney(): Promise<void> {
+    const held = new Map<Tenant, number>();
+    for (const { tenant: of, record } of await this.records()) {
+      const { micros = 0 } = JSON.parse(record?.reserved ?? '{}') as { micros?: number };
+      held.set(of, (held.get(of) ?? 0) + micros);
+    }
+    for (const [of, micros] of held) {
+      const [spending] = await use.store.spend.read([account(of)]);
+      expect(spending?.reserved).toBe(micros);
+      expect(micros + (spending?.spent ?? 0)).toBeLessThanOrEqual(budget);
+    }
+  }
+
   private records() {
     return Promise.all(this.jobs.map(async (job) => ({ ...job, record: await use.store.jobs.load(job.id) })));
   }
@@ -183,6 +226,7 @@ describe('jobs dispatched at submission', () => {
         await use.redis.set(keys.policyInEffect(), 's1');
         const walk = new Walk(`j${n++}`);
         for (const one of steps) await walk.take(one);
+        await walk.checkMoney();
         for (const { id } of walk.jobs) {
           const [, second] = await use.store.jobs.events(id);
           const record = await use.store.jobs.load(id);
