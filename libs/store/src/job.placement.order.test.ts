@@ -18,8 +18,19 @@ type Tenant = keyof typeof tenantCaps;
 const budget = 5;
 
 type Lane = (typeof lanes)[number];
+interface Submission {
+  tenant: Tenant;
+  lane: Lane;
+  level: number;
+  worker: WorkerId;
+  licenseCap: number;
+  /** Added to the limit of its tenant by the policy of this job. */
+  extra: number;
+  /** 0: without a budget. */
+  cost: number;
+}
 type Step =
-  | { kind: 'submit'; tenant: Tenant; lane: Lane; level: number; worker: WorkerId; licenseCap: number; cost: number }
+  | ({ kind: 'submit' } & Submission)
   | { kind: 'enqueue'; tenant: Tenant; lane: Lane }
   | { kind: 'decide'; level: number }
   | { kind: 'claim'; worker: WorkerId; snapshot: string }
@@ -40,7 +51,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       level,
       worker: workerId,
       licenseCap: fc.constantFrom(0, 3),
-      /** 0: without a budget. */
+      extra: fc.constantFrom(0, 1),
       cost: fc.constantFrom(0, 0, 1, 3),
     }),
   },
@@ -59,6 +70,9 @@ interface Known {
   tenant: Tenant;
   lane: Lane;
   cost: number;
+  /** Limit of its tenant, 0 = none, and level, as they were when it was placed. */
+  cap: number;
+  level: number;
 }
 
 const account = (of: Tenant) => ({ account: `tenant:${of}`, period: '2026-11-22' });
@@ -78,7 +92,7 @@ class Walk {
       case 'submit':
         return this.submit(one);
       case 'enqueue': {
-        await this.accept(this.next(one.tenant, one.lane, 0), undefined);
+        await this.accept(this.next({ ...one, cost: 0, cap: 0, level: 0 }), undefined);
         return;
       }
       case 'decide':
@@ -101,11 +115,12 @@ class Walk {
     }
   }
 
-  private async submit(one: Extract<Step, { kind: 'submit' }>): Promise<void> {
+  private async submit(one: Submission): Promise<void> {
     const isServed = served[one.worker].some((id) => id === one.lane);
+    const cap = tenantCaps[one.tenant] && tenantCaps[one.tenant] + one.extra;
     const undecided = await this.undecided();
-    const older = [...undecided.map(({ id }) => id), ...(await this.waitingFor(one.worker))];
-    const job = this.next(one.tenant, one.lane, one.cost);
+    const older = [...undecided, ...(await this.waitingFor(one))].map(({ id }) => id);
+    const job = this.next({ ...one, cap });
     const outcome = await this.accept(job, {
       snapshot: 's1',
       lane: { id: one.lane, spec: '{}', level: one.level },
@@ -116,7 +131,7 @@ class Walk {
       reason: 'no_workers',
       runMs: 60_000,
       deadlineMs: 0,
-      tenantCap: tenantCaps[one.tenant],
+      tenantCap: cap,
       licenseCap: one.licenseCap,
       waitMs: 60_000,
       ...(one.cost > 0 && { budget: reservation(one.tenant, one.cost) }),
@@ -126,7 +141,6 @@ class Walk {
     if (outcome !== 'dispatched') return;
     expect(older).toEqual([]);
     expect(await use.redis.scard(keys.workerInFlight(one.worker))).toBeLessThanOrEqual(slots);
-    const cap = tenantCaps[one.tenant];
     const running = (await this.records()).filter(
       ({ tenant: of, record }) => of === one.tenant && record && isInFlight(record.state),
     );
@@ -139,17 +153,25 @@ class Walk {
     return entries.flatMap((entry) => this.jobs.find(({ id }) => entry.startsWith(`job-${id}-`)) ?? []);
   }
 
-  /** Jobs waiting for this worker whose tenant is below its limit: a new job would overtake them. */
-  private async waitingFor(worker: WorkerId): Promise<string[]> {
+  /**
+   * Waiting jobs that a new one for this worker would overtake: those of its tenant in the same lane and level, and all others
+   * that the worker serves, unless the first of their tenant in their lane and level is at its limit.
+   */
+  private async waitingFor({ worker, tenant: newOf, lane: newLane, level: newLevel }: Submission): Promise<Known[]> {
     const records = await this.records();
     const inFlight = (of: Tenant) =>
       records.filter(({ tenant: one, record }) => one === of && record && isInFlight(record.state)).length;
-    const isBlocked = (of: Tenant) => tenantCaps[of] > 0 && inFlight(of) >= tenantCaps[of];
     const waiting = records.filter(
-      ({ lane: own, tenant: of, record }) =>
-        record?.parked === 'jobWaiting' && served[worker].some((id) => id === own) && !isBlocked(of),
+      ({ lane: own, record }) => record?.parked === 'jobWaiting' && served[worker].some((id) => id === own),
     );
-    return waiting.map(({ id }) => id);
+    const isSameTurn = (a: Known, b: Known) => a.tenant === b.tenant && a.lane === b.lane && a.level === b.level;
+    // Records are in the order of submission.
+    const isBlocked = (job: Known) => {
+      const { cap = 0 } = waiting.find((one) => isSameTurn(one, job)) ?? {};
+      return cap > 0 && inFlight(job.tenant) >= cap;
+    };
+    const isOwn = (job: Known) => job.tenant === newOf && job.lane === newLane && job.level === newLevel;
+    return waiting.filter((job) => isOwn(job) || !isBlocked(job));
   }
 
   /** The scheduler decides about the first undecided job and adds it to its lane. Without a budget left it waits elsewhere. */
@@ -163,6 +185,7 @@ class Walk {
       const { kind: reserved } = await use.store.spend.reserve(job.id, reservation(job.tenant, job.cost));
       if (reserved === 'over') return;
     }
+    Object.assign(job, { cap: tenantCaps[job.tenant], level: at });
     await use.store.jobs.admit(job.id, {
       lane: { id: job.lane, spec: '{}', level: at },
       dispatchId: 'unused',
@@ -176,8 +199,8 @@ class Walk {
     });
   }
 
-  private next(of: Tenant, own: Lane, cost: number): Known {
-    const job = { id: `${this.prefix}-${this.jobs.length}`, tenant: of, lane: own, cost };
+  private next({ tenant: of, lane: own, cost, cap, level: at }: Omit<Known, 'id'>): Known {
+    const job = { id: `${this.prefix}-${this.jobs.length}`, tenant: of, lane: own, cost, cap, level: at };
     this.jobs.push(job);
     return job;
   }
@@ -221,7 +244,7 @@ describe('jobs dispatched at submission', () => {
     let dispatched = 0;
     let n = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 40, size: 'max' }), async (steps) => {
         await use.redis.flushdb();
         await use.redis.set(keys.policyInEffect(), 's1');
         const walk = new Walk(`j${n++}`);
@@ -233,7 +256,7 @@ describe('jobs dispatched at submission', () => {
           if (record?.decided === 'submission' && second?.event === 'dispatch') dispatched += 1;
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 80 },
     );
     // Guards against a property that holds because nothing is dispatched.
     expect(dispatched).toBeGreaterThan(20);
