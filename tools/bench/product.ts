@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keys, openStore, type Store } from '@svc/store';
 import { isTerminal, jobStates, terminalStates } from '@svc/lifecycle';
-import { queuePrefix } from '@svc/queues';
+import { defaultShard, shardTag } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { Redis } from 'ioredis';
 import { bundleProgram, firstMessage, startChild, stopChild } from '../child-program';
@@ -132,7 +132,7 @@ export class Product {
 
   /** Number of the tenant's jobs that have not ended, and of outputs still to be scanned: one round trip. */
   async unfinished(): Promise<{ open: number; scans: number }> {
-    const scans = `${queuePrefix}:${queues.outputScan.name}:`;
+    const scans = `${shardTag(defaultShard)}:${queues.outputScan.name}:`;
     const reading = this.redis.pipeline();
     for (const state of openStates) reading.zcard(keys.jobsInState(this.tenant, state));
     reading.llen(`${scans}wait`).llen(`${scans}active`).zcard(`${scans}delayed`).zcard(`${scans}prioritized`);

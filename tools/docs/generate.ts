@@ -127,9 +127,17 @@ const keysPage = () =>
   page(
     'Redis keys',
     'libs/store/src/keys.ts',
+    'Names of the first shard, whose tag is `{s0}`. Groups: keys of a `shard`; `data` of jobs, on the server of their shard; keys of a shard that have a `fixed name` in the first one; documents and leases of the `installation`. See [ADR 21](adr/0021-shards.md).',
     table(
-      ['Name', 'Key', 'Type', 'Holds', 'Kept'],
-      Object.entries(keyTable).map(([name, key]) => [name, `\`${key.template}\``, key.type, key.holds, key.kept]),
+      ['Name', 'Key', 'Group', 'Type', 'Holds', 'Kept'],
+      Object.entries(keyTable).map(([name, key]) => [
+        name,
+        `\`${key.template}\``,
+        key.group,
+        key.type,
+        key.holds,
+        key.kept,
+      ]),
     ),
   );
 

@@ -116,7 +116,12 @@ describe('a permitted job, added to its lane at submission', () => {
 describe('a job that needs more than one call', () => {
   it.each([
     ['is critical', { priority: 'critical' as const }, {}],
-    ['has a budget', {}, { budget: { daily_limit_usd: 5 } }],
+    ['does not fit in its budget', { estimated_cost: 3 }, { budget: { daily_limit_usd: 2 } }],
+    [
+      'exceeds a limit per job that only alerts',
+      { estimated_cost: 6 },
+      { budget: { per_job_max_usd: 5, action_at_limit: 'alert' } },
+    ],
   ])('that %s goes to the queue of undecided jobs', async (_, body, config) => {
     await use.start({ config, idle: true });
     const place = await lanes();

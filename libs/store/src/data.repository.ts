@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { createHash } from 'node:crypto';
-import { keys } from './keys';
+import type { Keys } from './keys';
 
 export interface ArtifactMeta {
   content_type?: string;
@@ -33,6 +33,7 @@ const toArtifactKey = (pointer: string): string | undefined => artifactKey.exec(
 export class DataRepository {
   constructor(
     private readonly redis: Redis,
+    private readonly keys: Keys,
     private readonly dataTtlSec: number,
   ) {}
 
@@ -48,7 +49,7 @@ export class DataRepository {
   }
 
   async result(id: string): Promise<Buffer | null> {
-    return this.redis.getBuffer(keys.result(id));
+    return this.redis.getBuffer(this.keys.result(id));
   }
 
   /**
@@ -94,42 +95,42 @@ export class DataRepository {
 
   /** Stores the redacted copy of a result; equal content gets the same pointer. */
   async writeRedacted(id: string, contentHash: string, body: Buffer): Promise<string> {
-    const key = keys.redactedResult(id, contentHash.slice(0, 16));
+    const key = this.keys.redactedResult(id, contentHash.slice(0, 16));
     await this.redis.set(key, body, 'EX', this.dataTtlSec);
     return `redis://${key}`;
   }
 
   /** Stores a result under a key derived from its content, so that no later write can change it. */
   async writeUploadedResult(id: string, sha256: string, body: Uint8Array): Promise<string> {
-    const key = keys.uploadedResult(id, sha256);
+    const key = this.keys.uploadedResult(id, sha256);
     await this.redis.set(key, Buffer.from(body), 'EX', this.dataTtlSec);
     return `redis://${key}`;
   }
 
   async writeContext(id: string, document: string): Promise<void> {
-    await this.redis.set(keys.context(id), document, 'EX', this.dataTtlSec);
+    await this.redis.set(this.keys.context(id), document, 'EX', this.dataTtlSec);
   }
 
   async writeArtifact(id: string, body: Buffer, meta: ArtifactMeta, ttlSec: number): Promise<void> {
     await this.redis
       .multi()
-      .set(keys.artifactMeta(id), JSON.stringify(meta), 'EX', ttlSec)
-      .set(keys.artifact(id), body, 'EX', ttlSec)
+      .set(this.keys.artifactMeta(id), JSON.stringify(meta), 'EX', ttlSec)
+      .set(this.keys.artifact(id), body, 'EX', ttlSec)
       .exec();
   }
 
   async artifactMeta(id: string): Promise<ArtifactMeta | null> {
-    const text = await this.redis.get(keys.artifactMeta(id));
+    const text = await this.redis.get(this.keys.artifactMeta(id));
     return text ? (JSON.parse(text) as ArtifactMeta) : null;
   }
 
   async artifactBody(id: string): Promise<Buffer | null> {
-    return this.redis.getBuffer(keys.artifact(id));
+    return this.redis.getBuffer(this.keys.artifact(id));
   }
 
   /** The tenant of the first use of a memory; undefined if unused, and for memories named after a job or run. */
   async memoryOwner(id: string): Promise<string | undefined> {
-    return (await this.redis.get(keys.memoryOwner(id))) ?? undefined;
+    return (await this.redis.get(this.keys.memoryOwner(id))) ?? undefined;
   }
 
   /** The value of a `mem:` key of any type; null if it does not exist. */

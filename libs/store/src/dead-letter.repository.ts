@@ -1,7 +1,7 @@
 import type { TenantScope } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import type { JobRecord, OutputSafetyRecord } from './job.record';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { auditKept } from './policy.repository';
 import { runScript } from './scripts';
 
@@ -43,10 +43,13 @@ export interface QuarantineResolution {
 
 /** Reads and removes dead letters. The transition that ends a job writes them (see `DeadLetterWrite`). */
 export class DeadLetterRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   async get(scope: TenantScope, id: string): Promise<DeadLetter | 'other_tenant' | undefined> {
-    const text = await this.redis.get(keys.deadLetter(id));
+    const text = await this.redis.get(this.keys.deadLetter(id));
     if (!text) return undefined;
     const letter = JSON.parse(text) as DeadLetter;
     return scope === '*' || letter.tenant === scope ? letter : 'other_tenant';
@@ -58,7 +61,7 @@ export class DeadLetterRepository {
    * @param from the newest time to include, µs; or the position before the page, which may have been removed
    */
   async page(tenant: string, limit: number, from: number | DeadLetterPosition = Infinity): Promise<DeadLetterPage> {
-    const index = keys.deadLetters(tenant);
+    const index = this.keys.deadLetters(tenant);
     const [tied, upper] =
       typeof from === 'number'
         ? [[], Number.isFinite(from) ? String(from) : '+inf']
@@ -67,7 +70,7 @@ export class DeadLetterRepository {
     const older = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, atUs: Number(flat[i + 1]) }] : []));
     const rows = [...tied, ...older];
     const shown = rows.slice(0, limit);
-    const texts = shown.length > 0 ? await this.redis.mget(shown.map(({ id }) => keys.deadLetter(id))) : [];
+    const texts = shown.length > 0 ? await this.redis.mget(shown.map(({ id }) => this.keys.deadLetter(id))) : [];
     const items = texts.flatMap((text) => (text ? [JSON.parse(text) as DeadLetter] : []));
     const [last, next] = [shown.at(-1), rows[limit]];
     return { items, ...(last && next && { more: { last, next } }) };
@@ -82,7 +85,7 @@ export class DeadLetterRepository {
 
   /** Idempotent. */
   async remove(tenant: string, id: string): Promise<void> {
-    await runScript(this.redis, 'removeDeadLetter', keys.deadLetter(id), id, tenant);
+    await runScript(this.redis, 'removeDeadLetter', this.keys.deadLetter(id), id, tenant);
   }
 
   /**
@@ -100,8 +103,8 @@ export class DeadLetterRepository {
     const reply = await runScript(
       this.redis,
       'settleQuarantine',
-      keys.job(id),
-      keys.deadLetter(id),
+      this.keys.job(id),
+      this.keys.deadLetter(id),
       ...[id, tenant, ...verdicts, resultPtr, bodyKey, audit, auditKept],
     );
     return (reply as ['settled' | 'absent' | 'changed' | 'expired'])[0];
@@ -109,7 +112,7 @@ export class DeadLetterRepository {
 
   /** Removes dead letters that are too old or over the limit; returns their number. */
   async trim(tenant: string, olderThanUs: number, keep: number): Promise<number> {
-    const index = keys.deadLetters(tenant);
+    const index = this.keys.deadLetters(tenant);
     const old = await this.redis.zrangebyscore(index, 0, olderThanUs);
     const surplus = Math.max(0, (await this.redis.zcard(index)) - keep);
     const over = surplus > 0 ? await this.redis.zrange(index, 0, String(surplus - 1)) : [];

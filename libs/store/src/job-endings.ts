@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { JobEnding } from './job.record';
-import { keys } from './keys';
+import { keys, type Keys } from './keys';
 
 /** The wait for an end. */
 export interface EndingWait {
@@ -29,14 +29,20 @@ export class JobEndings {
   private readonly followers: ((id: string) => void)[] = [];
   private readonly gapFollowers: (() => void)[] = [];
 
-  /** @param listener a dedicated connection with automatic resubscription disabled */
-  constructor(private readonly listener: Redis) {
+  /**
+   * @param listener a dedicated connection with automatic resubscription disabled
+   * @param shardKeys of the shard; default: the first
+   */
+  constructor(
+    private readonly listener: Redis,
+    private readonly shardKeys: Pick<Keys, 'endings'> = keys,
+  ) {
     listener.on('message', (_channel, lines: string) => {
       for (const line of lines.split('\n')) this.announce(line);
     });
     // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
     listener.on('ready', () => {
-      const subscribed = listener.subscribe(keys.endings());
+      const subscribed = listener.subscribe(this.shardKeys.endings());
       subscribed.then(
         () => this.reportGap(),
         () => undefined,
@@ -46,7 +52,7 @@ export class JobEndings {
 
   /** Subscribes. After a reconnect it subscribes again, and ends every wait, since ends in between were not announced. */
   async open(): Promise<void> {
-    await this.listener.subscribe(keys.endings());
+    await this.listener.subscribe(this.shardKeys.endings());
   }
 
   /** Calls this for every job and run that ends, of whichever process. */

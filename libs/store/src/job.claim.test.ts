@@ -1,9 +1,11 @@
 import { Redis } from 'ioredis';
 import { JobEndings, type Admission, type ClaimRequest, type DispatchedJob, type EndClaim } from './index';
-import { keys } from './keys';
+import { buildKeys } from './keys';
 import { useStore, waitingPlan } from './store.testing';
 
-const use = useStore();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useStore({ shard });
 const worker = { id: 'w1', pool: 'p', max: 2 };
 const admission = (over: Partial<Admission>): Admission => ({
   ...waitingPlan,
@@ -136,7 +138,7 @@ describe('ends with a claim', () => {
   it('are one call of Redis, with one claim for all freed slots', async () => {
     await open(['a', 'b', 'c', 'd', 'e']);
     const { claim, built, claimed, ids } = endClaim();
-    const calls = jest.spyOn(use.redis, 'fcall');
+    const calls = jest.spyOn(use.store.redis, 'fcall');
 
     const ends = await Promise.all(['a', 'b'].map((id) => end(id, claim)));
 
@@ -202,7 +204,7 @@ describe('ends with a claim', () => {
 
   it('notify the waiters of all jobs that ended in the call', async () => {
     await open(['a', 'b']);
-    const endings = new JobEndings(new Redis(use.redisUrl, { autoResubscribe: false }));
+    const endings = new JobEndings(new Redis(use.redisUrl, { autoResubscribe: false }), keys);
     await endings.open();
     const waits = ['a', 'b'].map((id) => endings.wait(id, 60_000).ended);
 

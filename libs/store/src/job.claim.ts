@@ -1,6 +1,5 @@
 import { jobStates } from '@svc/lifecycle';
 import { type JobRecord, parseJob } from './job.record';
-import { keys } from './keys';
 import { luaJson } from './lua-json';
 import type { FollowUp } from './script-batches';
 import type { WorkerSlot } from './job.placement';
@@ -64,15 +63,19 @@ function toFields(lists: readonly (readonly string[])[]): Record<string, string>
 
 const followUps = new WeakMap<EndClaim, FollowUp>();
 
-/** The claim as a call at the end of a batch; the same one for each end, so that it is sent once. */
-export function toFollowUp(claim: EndClaim, retain: object): FollowUp {
+/**
+ * The claim as a call at the end of a batch; the same one for each end, so that it is sent once.
+ *
+ * @param lanes key of the lanes
+ */
+export function toFollowUp(claim: EndClaim, lanes: string, retain: object): FollowUp {
   const known = followUps.get(claim);
   if (known) return known;
   const followUp: FollowUp = {
     name: 'claim',
     build: (ends) => {
       const request = claim.build(ends);
-      return request && [keys.lanes(), luaJson(claimDocument(request, retain))];
+      return request && [lanes, luaJson(claimDocument(request, retain))];
     },
     settle: (reply) => claim.settle(parseClaimed(reply)),
   };

@@ -2,7 +2,7 @@ import { isTerminal, jobStates, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { parseSummary, summaryFields, type JobRecord, type JobSummary } from './job.record';
 import { loadJob } from './job.repository';
-import { keys } from './keys';
+import type { Keys } from './keys';
 
 export interface JobFilter {
   states?: readonly JobState[];
@@ -30,7 +30,10 @@ interface Row {
 
 /** Lists of jobs: reads the per-state indexes, newest first, and applies filters before pagination. */
 export class JobIndex {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   /** One page of a tenant's jobs. Filters by state and trace use an index; topic and team are filtered along it. */
   async page(tenant: string, filter: JobFilter, limit: number, cursorUs?: number): Promise<Page<JobSummary>> {
@@ -50,7 +53,7 @@ export class JobIndex {
 
   /** Merges the per-state indexes. A row keeps its score, because the job may have changed since. */
   private async *newestFirst(tenant: string, filter: JobFilter, newestUs: number, limit: number): AsyncGenerator<Row> {
-    const indexes = (filter.states ?? jobStates.states).map((state) => keys.jobsInState(tenant, state));
+    const indexes = (filter.states ?? jobStates.states).map((state) => this.keys.jobsInState(tenant, state));
     // One more than requested detects a next page; filters along the index need larger batches.
     const isFiltered = filter.topic !== undefined || filter.team !== undefined;
     const count = isFiltered ? Math.max(limit + 1, batchSize) : limit + 1;
@@ -89,14 +92,14 @@ export class JobIndex {
 
   /** The job whose id is the trace id, if any, and the other jobs of the trace. Oldest first. */
   private async traced(traceId: string): Promise<JobSummary[]> {
-    const ids = await this.redis.zrange(keys.trace(traceId), 0, '-1');
+    const ids = await this.redis.zrange(this.keys.trace(traceId), 0, '-1');
     return (await this.summaries([traceId, ...ids])).filter((job) => job.trace_id === traceId);
   }
 
   /** A tenant's approvals, newest first: ids with their sort time. */
   async approvals(tenant: string, upperUs: number, count: number): Promise<{ id: string; atUs: number }[]> {
     const reply = await this.redis.zrevrangebyscore(
-      keys.approvals(tenant),
+      this.keys.approvals(tenant),
       bound(upperUs),
       0,
       'WITHSCORES',
@@ -111,7 +114,7 @@ export class JobIndex {
   async pipelineCounts(tenant: string, newest: number): Promise<Map<JobState, number>> {
     const pipeline = this.redis.pipeline();
     for (const state of jobStates.states) {
-      pipeline.zrevrange(keys.jobsInState(tenant, state), 0, newest - 1, 'WITHSCORES');
+      pipeline.zrevrange(this.keys.jobsInState(tenant, state), 0, newest - 1, 'WITHSCORES');
     }
     const replies = (await pipeline.exec()) ?? [];
     const rows = replies.flatMap(([error, reply], i) => {
@@ -126,14 +129,14 @@ export class JobIndex {
   }
 
   async tenants(): Promise<string[]> {
-    return this.redis.smembers(keys.tenants());
+    return this.redis.smembers(this.keys.tenants());
   }
 
   /** Open jobs of a tenant that were last updated between two times, oldest first. */
   async openBefore(tenant: string, beforeUs: number, count: number, fromUs = 0): Promise<JobRecord[]> {
     const reading = this.redis.multi();
     for (const state of jobStates.states.filter((one) => !isTerminal(one))) {
-      const index = keys.jobsInState(tenant, state);
+      const index = this.keys.jobsInState(tenant, state);
       reading.zrangebyscore(index, fromUs, bound(beforeUs), 'WITHSCORES', 'LIMIT', 0, count);
     }
     const rows = ((await reading.exec()) ?? []).flatMap(([error, reply]) => {
@@ -146,30 +149,30 @@ export class JobIndex {
 
   /** Jobs with pending publishes, oldest first. Rows with an expired record are removed. */
   async unpublished(beforeUs: number, count: number): Promise<JobRecord[]> {
-    const ids = await this.redis.zrangebyscore(keys.intents(), 0, beforeUs, 'LIMIT', 0, count);
+    const ids = await this.redis.zrangebyscore(this.keys.intents(), 0, beforeUs, 'LIMIT', 0, count);
     const jobs = await this.records(ids);
     const there = new Set(jobs.map(({ id }) => id));
     const gone = ids.filter((id) => !there.has(id));
-    if (gone.length > 0) await this.redis.zrem(keys.intents(), ...gone);
+    if (gone.length > 0) await this.redis.zrem(this.keys.intents(), ...gone);
     return jobs;
   }
 
   /** Removes index entries of expired records. Returns their number. */
   async prune(tenant: string, endedBeforeUs: number, terminal: readonly JobState[]): Promise<number> {
     const pipeline = this.redis.pipeline();
-    for (const state of terminal) pipeline.zremrangebyscore(keys.jobsInState(tenant, state), 0, endedBeforeUs);
-    pipeline.zremrangebyscore(keys.approvals(tenant), 0, endedBeforeUs);
+    for (const state of terminal) pipeline.zremrangebyscore(this.keys.jobsInState(tenant, state), 0, endedBeforeUs);
+    pipeline.zremrangebyscore(this.keys.approvals(tenant), 0, endedBeforeUs);
     const replies = (await pipeline.exec()) ?? [];
     return replies.reduce((sum, [, removed]) => sum + Number(removed ?? 0), 0);
   }
 
   private async summaries(ids: readonly string[]): Promise<JobSummary[]> {
-    const rows = await Promise.all(ids.map((id) => this.redis.hmget(keys.job(id), ...summaryFields)));
+    const rows = await Promise.all(ids.map((id) => this.redis.hmget(this.keys.job(id), ...summaryFields)));
     return rows.flatMap((values) => parseSummary(values) ?? []);
   }
 
   async records(ids: readonly string[]): Promise<JobRecord[]> {
-    const jobs = await Promise.all(ids.map((id) => loadJob(this.redis, id)));
+    const jobs = await Promise.all(ids.map((id) => loadJob(this.redis, this.keys, id)));
     return jobs.flatMap((job) => job ?? []);
   }
 }

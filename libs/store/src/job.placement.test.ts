@@ -91,6 +91,17 @@ describe('a job that the accepting call may place', () => {
     expect(claimed.map(({ id }) => id)).toEqual(['older', 'newer']);
   });
 
+  it('stays behind a job of its tenant that is suspended at a lower limit; other tenants pass', async () => {
+    const place = placement({ worker: worker(5) });
+    await accept('running', { ...place, tenantCap: 1 });
+    await accept('first', { ...place, tenantCap: 1 });
+    const lanes = ['job.default'];
+    await use.store.jobs.claim({ worker: worker(5), lanes, dispatchIds: ['1'], licenseCap: 0, snapshot: 's1' });
+
+    expect(await placed('second', { ...place, tenantCap: 2 })).toEqual({ kind: 'waiting', reason: 'pool_overloaded' });
+    expect(await placed('other', place, 'globex')).toEqual({ kind: 'dispatched', attempt: 1 });
+  });
+
   it.each([
     ['policy has changed since its decision', () => policy('s2')],
     ['the policy in effect is unknown', () => use.redis.del(keys.policyInEffect())],

@@ -1,3 +1,5 @@
+import { reservationDocument, type Reservation } from './spend.repository';
+
 export interface WorkerSlot {
   id: string;
   pool: string;
@@ -29,6 +31,8 @@ export interface Placement extends DispatchPlan {
   otherLanes: readonly string[];
   /** False: without a free worker the job goes to the queue of undecided jobs, since only the scheduler can preempt. */
   mayWait: boolean;
+  /** Reserved with the placement. If it does not fit, the job goes to the queue of undecided jobs. */
+  budget?: Reservation;
 }
 
 /** Position of a new job after the accepting call. */
@@ -51,6 +55,7 @@ export const placementDocument = (p: Placement, retain: object): object => ({
   wait_ms: p.waitMs,
   from: ['PENDING'],
   retain,
+  ...(p.budget && { budget: reservationDocument(p.budget) }),
 });
 
 /** Parses the position in the reply of `accept-1.lua`. */

@@ -3,10 +3,12 @@ import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { plainRequest } from '@svc/testing';
 import fc from 'fast-check';
-import { findKeyName, keys, type Admission } from './index';
+import { findKeyName, buildKeys, type Admission } from './index';
 import { useStore } from './store.testing';
 
-const use = useStore();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useStore({ shard });
 const events = Object.keys(jobStates.moves) as JobEvent[];
 
 const admission = (over: Partial<Admission> = {}): Admission => ({
@@ -154,7 +156,7 @@ describe('accepting', () => {
   });
 
   it('writes the same keys as BullMQ’s Queue.add', async () => {
-    const queue = openQueue(queues.jobs, { url: use.redisUrl });
+    const queue = openQueue(queues.jobs, { url: use.redisUrl }, shard);
     await queue.add('job.default', { job_id: 'theirs' }, { jobId: 'job-theirs-submit', priority: 10 });
     await use.accept('ours');
 
@@ -307,7 +309,7 @@ describe('the key table', () => {
       decision: { decision: 'DENY', checked_at: 1, source: 'scheduler' },
     });
 
-    const stray = (await use.redis.keys('*')).filter((key) => findKeyName(key) === undefined);
+    const stray = (await use.redis.keys('*')).filter((key) => findKeyName(key, shard) === undefined);
 
     expect(stray).toEqual([]);
   });

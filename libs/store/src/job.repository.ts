@@ -11,7 +11,7 @@ import {
   toFollowUp,
 } from './job.claim';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { Fenced, type Fence } from './lease';
 import { luaJson } from './lua-json';
 import { auditKept } from './policy.repository';
@@ -154,7 +154,7 @@ export interface Retention {
 }
 
 /** Reads a record. Concurrent reads are sent to Redis together. */
-export async function loadJob(redis: Redis, id: string): Promise<JobRecord | undefined> {
+export async function loadJob(redis: Redis, keys: Keys, id: string): Promise<JobRecord | undefined> {
   return parseJob(await redis.hgetall(keys.job(id)));
 }
 
@@ -180,6 +180,7 @@ export class JobRepository {
 
   constructor(
     private readonly redis: Redis,
+    private readonly keys: Keys,
     private readonly retention: Retention,
   ) {}
 
@@ -247,7 +248,7 @@ export class JobRepository {
     };
     const decision = a.decision ? JSON.stringify(a.decision) : '';
     const args = [luaJson(document), a.context, decision, ...flat(a.fields)];
-    const reply = await runScript(this.redis, 'accept', keys.job(a.id), ...args);
+    const reply = await runScript(this.redis, 'accept', this.keys.job(a.id), ...args);
     const [kind, detail = '', position = '', more = ''] = reply as [AcceptOutcome['kind'] | 'fenced', ...string[]];
     switch (kind) {
       case 'fenced':
@@ -267,9 +268,9 @@ export class JobRepository {
   async move(scope: TenantScope, id: string, event: JobEvent, extras: MoveExtras = {}): Promise<MoveOutcome> {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
-    const followUp = extras.claim && toFollowUp(extras.claim, this.retain);
+    const followUp = extras.claim && toFollowUp(extras.claim, this.keys.lanes(), this.retain);
     const args = [id, document, decision, ...flat(extras.set ?? {})];
-    return readMove(await runScriptWith(this.redis, followUp, 'move', keys.job(id), ...args), event);
+    return readMove(await runScriptWith(this.redis, followUp, 'move', this.keys.job(id), ...args), event);
   }
 
   /** Dispatches an allowed job to the proposed worker, or adds it to its lane. */
@@ -291,7 +292,7 @@ export class JobRepository {
       set: flat(a.set),
     };
     const decision = a.decision ? JSON.stringify(a.decision) : '';
-    const reply = await runScript(this.redis, 'admit', keys.job(id), id, luaJson(document), decision);
+    const reply = await runScript(this.redis, 'admit', this.keys.job(id), id, luaJson(document), decision);
     const [kind, detail = ''] = reply as [AdmitOutcome['kind'], string?];
     switch (kind) {
       case 'dispatched':
@@ -312,7 +313,7 @@ export class JobRepository {
    */
   async claim(request: ClaimRequest): Promise<DispatchedJob[]> {
     const document = luaJson(claimDocument(request, this.retain));
-    return parseClaimed(await runScript(this.redis, 'claim', keys.lanes(), document)).jobs;
+    return parseClaimed(await runScript(this.redis, 'claim', this.keys.lanes(), document)).jobs;
   }
 
   /**
@@ -332,29 +333,37 @@ export class JobRepository {
       ...(deadLetter && { dead_letter: deadLetter }),
       ...(entry && { entry: { id, queue: entry.queue, suffix: entry.suffix } }),
     };
-    const reply = await runScript(this.redis, 'note', keys.job(id), luaJson(document));
+    const reply = await runScript(this.redis, 'note', this.keys.job(id), luaJson(document));
     return (reply as [string])[0] === 'noted';
   }
 
   /** Whether the job has a queue entry that will be processed, according to its record. */
   async hasQueueEntry(job: Pick<JobRecord, 'id' | 'parked' | 'lane'>): Promise<boolean> {
-    return (await runScript(this.redis, 'hasQueueEntry', keys.job(job.id), job.id)) === 1;
+    return (await runScript(this.redis, 'hasQueueEntry', this.keys.job(job.id), job.id)) === 1;
   }
 
   /** Adds a queue entry for a job without one, unless the job was updated since it was read. */
   async requeue(job: Pick<JobRecord, 'id' | 'updated_at'>, suffix: string, priority: number): Promise<boolean> {
-    const reply = await runScript(this.redis, 'requeueJob', keys.job(job.id), job.id, job.updated_at, suffix, priority);
+    const reply = await runScript(
+      this.redis,
+      'requeueJob',
+      this.keys.job(job.id),
+      job.id,
+      job.updated_at,
+      suffix,
+      priority,
+    );
     return (reply as [string])[0] === 'requeued';
   }
 
   /** Clears a published intent. A newer intent is kept. */
   async intentDone(id: string, intent: string): Promise<void> {
-    await runScript(this.redis, 'intentDone', keys.job(id), id, intent);
+    await runScript(this.redis, 'intentDone', this.keys.job(id), id, intent);
   }
 
   /** A record for a process that acts for every tenant. */
   async load(id: string): Promise<JobRecord | undefined> {
-    return loadJob(this.redis, id);
+    return loadJob(this.redis, this.keys, id);
   }
 
   /** A record for a caller. */
@@ -375,30 +384,30 @@ export class JobRepository {
     const nowMs = performance.now();
     if (nowMs - this.waitAnnouncedMs < ANNOUNCE_WAIT_MS) return;
     this.waitAnnouncedMs = nowMs;
-    await this.redis.set(keys.endsAwaited(), '1', 'EX', ENDS_AWAITED_SEC);
+    await this.redis.set(this.keys.endsAwaited(), '1', 'EX', ENDS_AWAITED_SEC);
   }
 
   /** Newest first. */
   async decisions(id: string, limit: number): Promise<DecisionRecord[]> {
-    const text = await this.redis.hget(keys.job(id), 'decisions');
+    const text = await this.redis.hget(this.keys.job(id), 'decisions');
     const rows = splitLines(text).reverse().slice(0, limit);
     return rows.map((row) => JSON.parse(row) as DecisionRecord);
   }
 
   /** All transitions, oldest first. */
   async events(id: string): Promise<JobHistoryEntry[]> {
-    return parseHistory(await this.redis.hget(keys.job(id), 'history'));
+    return parseHistory(await this.redis.hget(this.keys.job(id), 'history'));
   }
 
   /** The earlier request with this idempotency key, if any. */
   async reserved(tenant: string, key: string): Promise<{ hash: string; answer: string } | undefined> {
-    const [hash, answer] = await this.redis.hmget(keys.idempotency(tenant, key), 'hash', 'answer');
+    const [hash, answer] = await this.redis.hmget(this.keys.idempotency(tenant, key), 'hash', 'answer');
     return hash ? { hash, answer: answer ?? '' } : undefined;
   }
 
   async activeCount(tenant: string): Promise<number> {
     const counting = this.redis.pipeline();
-    for (const state of openStates) counting.zcard(keys.jobsInState(tenant, state));
+    for (const state of openStates) counting.zcard(this.keys.jobsInState(tenant, state));
     const counts = (await counting.exec()) ?? [];
     return counts.reduce((sum, [error, count]) => {
       if (error) throw error;

@@ -1,7 +1,9 @@
+import { defaultShard, shardTag } from '@svc/queues';
+
 /**
  * Every Redis key, declared once. The builders below, the names in Lua scripts, `docs/keys.md` and the test for undeclared
- * keys derive from this table. `{s0}` is the hash tag of records, indexes and queues, so that one script can access them
- * all; pointers that workers follow (`ctx:`, `res:`, `art:`, `mem:`) and keys with fixed names do not have it.
+ * keys derive from this table. A shard is a complete engine, and its keys begin with its tag, written `{shard}` here. The keys
+ * without the tag are declared separately, by the reason for which they have none. See docs/adr/0021-shards.md.
  */
 export interface KeySpec {
   /** `<name>` marks a part supplied by the caller. */
@@ -11,70 +13,83 @@ export interface KeySpec {
   kept: string;
 }
 
-const tables = {
-  // jobs
-  job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record, with its state history and its last 50 policy decisions', kept: 'JOB_META_TTL after its end' },
-  jobsInState: { template: '{s0}:index:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
-  tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that have submitted a job', kept: 'for ever' },
-  trace: { template: '{s0}:trace:<id>', type: 'zset', holds: 'job ids of a trace, by created_at (µs)', kept: 'JOB_META_TTL after its last job' },
-  idempotency: { template: '{s0}:idempotency:<tenant>:<key>', type: 'hash', holds: 'request hash and response of the first request with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
-  once: { template: '{s0}:once:<tenant>:<key>', type: 'hash', holds: 'request hash and response of the first of repeated internal submissions, such as the retry of a dead letter; clients cannot use these keys', kept: '24 h' },
-  approvals: { template: '{s0}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
-  intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids with unpublished bus messages, by µs', kept: 'until published' },
+type KeySpecs = Record<string, KeySpec>;
 
-  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, not a key: jobs and runs when they end, one per line: the id and, while clients wait for ends, a tab and the fields of the record that readers see (JSON)', kept: 'not stored' },
-  endsAwaited: { template: '{s0}:ends-awaited', type: 'string', holds: 'exists while clients wait for the ends of jobs', kept: '60 s after the last wait began' },
-  laneArrivals: { template: '{s0}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
-  policyInEffect: { template: '{s0}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },
+/** Records, indexes and queues of one shard. Scripts may access all of them together. */
+const ofShard = {
+  // jobs
+  job: { template: '{shard}:job:<id>', type: 'hash', holds: 'job record, with its state history and its last 50 policy decisions', kept: 'JOB_META_TTL after its end' },
+  jobsInState: { template: '{shard}:index:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
+  tenants: { template: '{shard}:tenants', type: 'set', holds: 'tenants that have submitted a job', kept: 'for ever' },
+  trace: { template: '{shard}:trace:<id>', type: 'zset', holds: 'job ids of a trace, by created_at (µs)', kept: 'JOB_META_TTL after its last job' },
+  idempotency: { template: '{shard}:idempotency:<tenant>:<key>', type: 'hash', holds: 'request hash and response of the first request with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
+  once: { template: '{shard}:once:<tenant>:<key>', type: 'hash', holds: 'request hash and response of the first of repeated internal submissions, such as the retry of a dead letter; clients cannot use these keys', kept: '24 h' },
+  approvals: { template: '{shard}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
+  intents: { template: '{shard}:intents', type: 'zset', holds: 'job ids with unpublished bus messages, by µs', kept: 'until published' },
+
+  endings: { template: '{shard}:endings', type: 'any', holds: 'channel, not a key: jobs and runs when they end, one per line: the id and, while clients wait for ends, a tab and the fields of the record that readers see (JSON)', kept: 'not stored' },
+  endsAwaited: { template: '{shard}:ends-awaited', type: 'string', holds: 'exists while clients wait for the ends of jobs', kept: '60 s after the last wait began' },
+  laneArrivals: { template: '{shard}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
+  policyInEffect: { template: '{shard}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },
 
   // work in flight and waiting for workers
-  allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'in-flight job ids of all tenants, while the license limits their number', kept: 'until they leave' },
-  workerInFlight: { template: '{s0}:worker:<id>:inflight', type: 'set', holds: 'in-flight job ids of a worker', kept: 'until they leave' },
-  workerEchoes: { template: '{s0}:worker:<id>:echoes', type: 'set', holds: 'boot ids of worker processes that send dispatch ids in their results', kept: 'WORKER_HEARTBEAT_TTL after the last heartbeat of such a process' },
-  workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids dispatched to a worker, newest first', kept: 'JOB_META_TTL' },
-  lanes: { template: '{s0}:lanes', type: 'hash', holds: 'lane id to its routing needs (JSON), for lanes in which jobs wait', kept: 'until the lane is empty' },
-  laneTurns: { template: '{s0}:lane:<lane>:<level>', type: 'zset', holds: 'tenants waiting in a lane at a priority level, by turns taken', kept: 'until empty' },
-  laneJobs: { template: '{s0}:lane:<lane>:<level>:<tenant>', type: 'zset', holds: 'waiting job ids of a tenant, by created_at (ms)', kept: 'until empty' },
+  allInFlight: { template: '{shard}:inflight', type: 'set', holds: 'in-flight job ids of all tenants, while the license limits their number', kept: 'until they leave' },
+  workerInFlight: { template: '{shard}:worker:<id>:inflight', type: 'set', holds: 'in-flight job ids of a worker', kept: 'until they leave' },
+  workerEchoes: { template: '{shard}:worker:<id>:echoes', type: 'set', holds: 'boot ids of worker processes that send dispatch ids in their results', kept: 'WORKER_HEARTBEAT_TTL after the last heartbeat of such a process' },
+  workerJobs: { template: '{shard}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids dispatched to a worker, newest first', kept: 'JOB_META_TTL' },
+  lanes: { template: '{shard}:lanes', type: 'hash', holds: 'lane id to its routing needs (JSON), for lanes in which jobs wait', kept: 'until the lane is empty' },
+  laneTurns: { template: '{shard}:lane:<lane>:<level>', type: 'zset', holds: 'tenants waiting in a lane at a priority level, by turns taken', kept: 'until empty' },
+  laneJobs: { template: '{shard}:lane:<lane>:<level>:<tenant>', type: 'zset', holds: 'waiting job ids of a tenant, by created_at (ms)', kept: 'until empty' },
 
-  laneFull: { template: '{s0}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane at their own limit, by turns taken', kept: 'until one of their jobs ends' },
-  fullLanes: { template: '{s0}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is suspended (JSON)', kept: 'until one of its jobs ends' },
+  laneFull: { template: '{shard}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane at their own limit, by turns taken', kept: 'until one of their jobs ends' },
+  fullLanes: { template: '{shard}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is suspended (JSON)', kept: 'until one of its jobs ends' },
+
+  policyAudit: { template: '{shard}:policy:audit:<tenant>', type: 'list', holds: 'changes of policies, releases of outputs and repairs of approvals, with their authors (JSON), newest first', kept: 'the newest 500' },
 
   // spending
-  spend: { template: '{s0}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and the alerts already published', kept: '40 days after a day, 400 after a month was last used' },
-  spendAlerts: { template: '{s0}:spend-alerts', type: 'list', holds: 'unpublished budget alerts (JSON), oldest first', kept: 'until published' },
+  spend: { template: '{shard}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and the alerts already published', kept: '40 days after a day, 400 after a month was last used' },
+  spendAlerts: { template: '{shard}:spend-alerts', type: 'list', holds: 'unpublished budget alerts (JSON), oldest first', kept: 'until published' },
 
   // dead letters
-  deadLetter: { template: '{s0}:dlq:entry:<id>', type: 'string', holds: 'dead-letter entry (JSON)', kept: 'SVC_DLQ_ENTRY_TTL_DAYS' },
-  deadLetters: { template: '{s0}:dlq:index:<tenant>', type: 'zset', holds: 'job ids with a dead letter, by created_at (µs)', kept: 'trimmed hourly' },
+  deadLetter: { template: '{shard}:dlq:entry:<id>', type: 'string', holds: 'dead-letter entry (JSON)', kept: 'SVC_DLQ_ENTRY_TTL_DAYS' },
+  deadLetters: { template: '{shard}:dlq:index:<tenant>', type: 'zset', holds: 'job ids with a dead letter, by created_at (µs)', kept: 'trimmed hourly' },
 
   // workflows and their runs. The id of a workflow may hold any character, a tenant's name no colon.
-  workflow: { template: '{s0}:wf:def:<id>', type: 'hash', holds: 'workflow definition: `document` (JSON) of the newest `version`, `document:<n>` of those before', kept: 'until removed; while runs use it, until these expire' },
-  workflows: { template: '{s0}:wf:defs:<tenant>', type: 'zset', holds: 'workflow ids of a tenant, by updated_at (µs)', kept: 'until removed' },
-  run: { template: '{s0}:wf:run:<id>', type: 'hash', holds: 'run record: `header` (JSON), `revision`, fields for lists, whether it has a queue entry (`awake`)', kept: 'SVC_RUN_RETENTION after its end' },
-  runSteps: { template: '{s0}:wf:run:steps:<id>', type: 'hash', holds: 'step path (`weigh`, `weigh[2]`) to step run (JSON), `weigh!items` to the items of a fan-out', kept: 'as the run' },
-  runTimeline: { template: '{s0}:wf:run:timeline:<id>', type: 'list', holds: 'last 1000 events of a run (JSON), oldest first', kept: 'as the run' },
-  runTimers: { template: '{s0}:wf:run:timers:<id>', type: 'hash', holds: 'timer of a run to when it is due (ms) and the queue entry that fires it (JSON)', kept: 'until fired, or the end of the run' },
-  runInbox: { template: '{s0}:wf:run:inbox:<id>', type: 'list', holds: 'unprocessed events of a run (JSON), oldest first', kept: 'until a pass is saved' },
-  runIdempotency: { template: '{s0}:wf:run:idempotency:<tenant>:<workflow>:<key>', type: 'hash', holds: 'request hash and response of the first start of a workflow with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
-  runsInStatus: { template: '{s0}:wf:runs:status:<tenant>:<status>', type: 'zset', holds: 'run ids of a tenant in a status, by updated_at (µs)', kept: 'as the run' },
-  runsOfWorkflow: { template: '{s0}:wf:runs:of:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by updated_at (µs)', kept: 'as the run' },
-  runsCreated: { template: '{s0}:wf:runs:created:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by created_at (µs)', kept: 'as the run' },
-  liveRuns: { template: '{s0}:wf:runs:live', type: 'zset', holds: 'run ids of all tenants that have not ended, by last save or check (µs)', kept: 'until they end' },
-  liveRunsOf: { template: '{s0}:wf:runs:live:<tenant>:<workflow>', type: 'set', holds: 'run ids of a workflow that have not ended', kept: 'until they end' },
-  endedRuns: { template: '{s0}:wf:runs:ended', type: 'zset', holds: 'runs that have ended (id, tenant, workflow, status as JSON), by end of retention (ms)', kept: 'until then' },
+  workflow: { template: '{shard}:wf:def:<id>', type: 'hash', holds: 'workflow definition: `document` (JSON) of the newest `version`, `document:<n>` of those before', kept: 'until removed; while runs use it, until these expire' },
+  workflows: { template: '{shard}:wf:defs:<tenant>', type: 'zset', holds: 'workflow ids of a tenant, by updated_at (µs)', kept: 'until removed' },
+  run: { template: '{shard}:wf:run:<id>', type: 'hash', holds: 'run record: `header` (JSON), `revision`, fields for lists, whether it has a queue entry (`awake`)', kept: 'SVC_RUN_RETENTION after its end' },
+  runSteps: { template: '{shard}:wf:run:steps:<id>', type: 'hash', holds: 'step path (`weigh`, `weigh[2]`) to step run (JSON), `weigh!items` to the items of a fan-out', kept: 'as the run' },
+  runTimeline: { template: '{shard}:wf:run:timeline:<id>', type: 'list', holds: 'last 1000 events of a run (JSON), oldest first', kept: 'as the run' },
+  runTimers: { template: '{shard}:wf:run:timers:<id>', type: 'hash', holds: 'timer of a run to when it is due (ms) and the queue entry that fires it (JSON)', kept: 'until fired, or the end of the run' },
+  runInbox: { template: '{shard}:wf:run:inbox:<id>', type: 'list', holds: 'unprocessed events of a run (JSON), oldest first', kept: 'until a pass is saved' },
+  runIdempotency: { template: '{shard}:wf:run:idempotency:<tenant>:<workflow>:<key>', type: 'hash', holds: 'request hash and response of the first start of a workflow with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
+  runsInStatus: { template: '{shard}:wf:runs:status:<tenant>:<status>', type: 'zset', holds: 'run ids of a tenant in a status, by updated_at (µs)', kept: 'as the run' },
+  runsOfWorkflow: { template: '{shard}:wf:runs:of:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by updated_at (µs)', kept: 'as the run' },
+  runsCreated: { template: '{shard}:wf:runs:created:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by created_at (µs)', kept: 'as the run' },
+  liveRuns: { template: '{shard}:wf:runs:live', type: 'zset', holds: 'run ids of all tenants that have not ended, by last save or check (µs)', kept: 'until they end' },
+  liveRunsOf: { template: '{shard}:wf:runs:live:<tenant>:<workflow>', type: 'set', holds: 'run ids of a workflow that have not ended', kept: 'until they end' },
+  endedRuns: { template: '{shard}:wf:runs:ended', type: 'zset', holds: 'runs that have ended (id, tenant, workflow, status as JSON), by end of retention (ms)', kept: 'until then' },
 
   // schedules of workflows
-  schedule: { template: '{s0}:wf:schedule:<id>', type: 'hash', holds: 'schedule of a workflow: `document` (JSON), `revision`, its next `due` time (ms) and the queue entry that fires it', kept: 'until removed, with its workflow at the latest' },
-  scheduleStarts: { template: '{s0}:wf:schedule:starts:<id>', type: 'zset', holds: 'due times of a schedule with a pending start (ms), by themselves', kept: 'until started or skipped' },
-  schedulesOf: { template: '{s0}:wf:schedules:of:<workflow>', type: 'zset', holds: 'schedule ids of a workflow, by created_at (µs)', kept: 'until removed' },
-  schedulesDue: { template: '{s0}:wf:schedules:due', type: 'zset', holds: 'ids of active schedules of all tenants, by next due time (ms)', kept: 'until paused or removed' },
-  schedulesStarting: { template: '{s0}:wf:schedules:starting', type: 'zset', holds: 'schedule ids with pending starts, by last check (ms)', kept: 'until started or skipped' },
-  scheduleLock: { template: '{s0}:wf:schedule:lock:<id>', type: 'string', holds: 'owner of the pending starts of a schedule', kept: '30 s' },
+  schedule: { template: '{shard}:wf:schedule:<id>', type: 'hash', holds: 'schedule of a workflow: `document` (JSON), `revision`, its next `due` time (ms) and the queue entry that fires it', kept: 'until removed, with its workflow at the latest' },
+  scheduleStarts: { template: '{shard}:wf:schedule:starts:<id>', type: 'zset', holds: 'due times of a schedule with a pending start (ms), by themselves', kept: 'until started or skipped' },
+  schedulesOf: { template: '{shard}:wf:schedules:of:<workflow>', type: 'zset', holds: 'schedule ids of a workflow, by created_at (µs)', kept: 'until removed' },
+  schedulesDue: { template: '{shard}:wf:schedules:due', type: 'zset', holds: 'ids of active schedules of all tenants, by next due time (ms)', kept: 'until paused or removed' },
+  schedulesStarting: { template: '{shard}:wf:schedules:starting', type: 'zset', holds: 'schedule ids with pending starts, by last check (ms)', kept: 'until started or skipped' },
+  scheduleLock: { template: '{shard}:wf:schedule:lock:<id>', type: 'string', holds: 'owner of the pending starts of a schedule', kept: '30 s' },
+
+  memoryOwner: { template: '{shard}:mem:owner:<id>', type: 'string', holds: 'tenant of the first job or run that used a memory', kept: 'for ever, as the memory' },
 
   // BullMQ: the prefix of all keys of a queue
-  queue: { template: '{s0}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
+  queue: { template: '{shard}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
 
-  // the data plane: pointers are `redis://<key>`
+} as const satisfies KeySpecs; // prettier-ignore
+
+/**
+ * The data plane: pointers are `redis://<key>`, and the contract with workers fixes the names. The data of a job is on the
+ * server of its shard, and its id is part of the name, so scripts of that shard may access it.
+ */
+const ofData = {
   context: { template: 'ctx:<id>', type: 'string', holds: 'input document of a job', kept: 'REDIS_DATA_TTL after its end' },
   result: { template: 'res:<id>', type: 'string', holds: 'result body written by a worker', kept: 'REDIS_DATA_TTL' },
   uploadedResult: { template: 'res:<id>:sha256:<hash>', type: 'string', holds: 'result body uploaded by a worker with its data URL', kept: 'REDIS_DATA_TTL' },
@@ -83,10 +98,23 @@ const tables = {
   artifact: { template: 'art:<id>', type: 'string', holds: 'artifact bytes', kept: 'its retention class' },
   messages: { template: 'mem:<id>:events', type: 'list', holds: 'last 1000 turns of a conversation (JSON), oldest first', kept: 'for ever' },
   messagesDropped: { template: 'mem:<id>:dropped', type: 'string', holds: 'number of dropped older turns', kept: 'for ever' },
-  memoryOwner: { template: '{s0}:mem:owner:<id>', type: 'string', holds: 'tenant of the first job or run that used a memory', kept: 'for ever, as the memory' },
   memory: { template: 'mem:<id>', type: 'any', holds: 'memory of workers', kept: 'for ever' },
+} as const satisfies KeySpecs; // prettier-ignore
 
-  // fixed names
+/**
+ * Keys of a shard whose names the contract fixes for an installation with one shard. The first shard uses these names; the
+ * others put their tag before them.
+ */
+const withFixedNames = {
+  runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'owner of a run', kept: 'WORKFLOW_ENGINE_QUEUE_LOCK, renewed' },
+  delayTimers: { template: 'svc:wf:delay:timers', type: 'zset', holds: '`<workflow>:<run>:<timer>`, by due time (ms)', kept: 'until fired, or the end of the run' },
+} as const satisfies KeySpecs; // prettier-ignore
+
+/**
+ * Documents and leases of the installation, which exist once, on the server of the first shard. No script that changes jobs or
+ * runs accesses them.
+ */
+const ofInstallation = {
   session: { template: 'session:user:<hash>', type: 'string', holds: 'sign-in session', kept: 'session lifetime' },
   rateLimit: { template: 'svc:rl:<bucket>', type: 'any', holds: 'rate limiter', kept: 'its window' },
   workerSnapshot: { template: 'sys:workers:snapshot', type: 'string', holds: 'snapshot of all live workers (JSON)', kept: 'for ever' },
@@ -100,8 +128,6 @@ const tables = {
   spendAlertsLease: { template: 'svc:scheduler:spend-alerts', type: 'string', holds: 'owner of the loop that publishes budget alerts', kept: '10 s' },
   timerPollerLease: { template: 'svc:wf:delay:poller', type: 'string', holds: 'owner of the loop that fires due timers', kept: '3 × period' },
   runReconcilerLease: { template: 'svc:workflow-engine:reconciler:<shard>', type: 'string', holds: 'owner of a loop over runs', kept: '2 × period' },
-  runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'owner of a run', kept: 'WORKFLOW_ENGINE_QUEUE_LOCK, renewed' },
-  delayTimers: { template: 'svc:wf:delay:timers', type: 'zset', holds: '`<workflow>:<run>:<timer>`, by due time (ms)', kept: 'until fired, or the end of the run' },
   breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '5 min after its last change' },
   velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'two windows + 60 s' },
   velocityWindows: { template: 'svc:velocity-windows:<rule>', type: 'zset', holds: 'hashes of the windows of a velocity rule with requests, by expiry (ms); the newest 10000', kept: 'two windows + 60 s' },
@@ -111,7 +137,7 @@ const tables = {
   bundleSnapshotHeads: { template: 'svc:policy:snapshots:heads', type: 'hash', holds: 'creation time and note of each snapshot (JSON)', kept: 'with the snapshot' },
   bundleSnapshotBodies: { template: 'svc:policy:snapshots:bodies', type: 'hash', holds: 'bundles of each snapshot (JSON)', kept: 'with the snapshot' },
   bundleSnapshotHolds: { template: 'svc:policy:snapshots:holds', type: 'zset', holds: 'ids of snapshots used by a rollback, by expiry of the hold (ms)', kept: '24 h' },
-  policyAudit: { template: 'svc:policy:audit:<tenant>', type: 'list', holds: 'changes of policies, releases of outputs and repairs of approvals, with their authors (JSON), newest first', kept: 'the newest 500' },
+  earlierPolicyAudit: { template: 'svc:policy:audit:<tenant>', type: 'list', holds: 'entries of the policy audit (JSON) written by versions whose audit had no tag; only read', kept: 'for ever' },
   policyAuditCalls: { template: 'svc:policy:audit-calls:<tenant>', type: 'list', holds: 'calls of evaluate, simulate and explain (JSON), newest first', kept: 'the newest 500' },
   shadowTenants: { template: 'svc:policy:shadow-tenants', type: 'set', holds: 'tenants that have shadow policies', kept: 'until their last one ends' },
   shadows: { template: 'svc:policy:shadows:<tenant>', type: 'hash', holds: 'bundle id to the shadow policy of a tenant (JSON), without its text', kept: 'until it ends' },
@@ -129,28 +155,57 @@ const tables = {
   tenantSchemas: { template: 'svc:schemas:tenants', type: 'zset', holds: 'ids of the schemas of all tenants, by write time (µs)', kept: 'for ever' },
   schemasOf: { template: 'svc:schemas:of:<tenant>', type: 'zset', holds: 'ids of the schemas of a tenant, by write time (µs)', kept: 'for ever' },
   schemaAliasesOf: { template: 'svc:schemas:aliases:<tenant>', type: 'hash', holds: '`$id` of a schema of a tenant to the id it is registered under', kept: 'for ever' },
-} as const satisfies Record<string, KeySpec>; // prettier-ignore
+} as const satisfies KeySpecs; // prettier-ignore
 
-export const keyTable: Readonly<Record<KeyName, KeySpec>> = tables;
-export type KeyName = keyof typeof tables;
+const tables = { ...ofShard, ...ofData, ...withFixedNames, ...ofInstallation };
+type Tables = typeof tables;
+export type KeyName = keyof Tables;
+
+/** Where a key belongs. */
+export type KeyGroup = 'shard' | 'data' | 'fixed name' | 'installation';
+
+const getGroup = (name: string): KeyGroup => {
+  if (name in ofShard) return 'shard';
+  if (name in ofData) return 'data';
+  return name in withFixedNames ? 'fixed name' : 'installation';
+};
+
+const rows = Object.entries(tables) as [KeyName, KeySpec][];
+
+function templateIn(shard: string, name: KeyName): string {
+  const { template }: KeySpec = tables[name];
+  const tag = shardTag(shard);
+  if (getGroup(name) === 'fixed name' && shard !== defaultShard) return `${tag}:${template}`;
+  return template.replace('{shard}', tag);
+}
+
+/** The table, with the names of the first shard. */
+export const keyTable = Object.fromEntries(
+  rows.map(([name, spec]) => [name, { ...spec, template: templateIn(defaultShard, name), group: getGroup(name) }]),
+) as Readonly<Record<KeyName, KeySpec & { group: KeyGroup }>>;
 
 type Parts<T extends string> = T extends `${string}<${string}>${infer Rest}` ? [part: string, ...Parts<Rest>] : [];
-type Builders = { readonly [Name in KeyName]: (...parts: Parts<(typeof tables)[Name]['template']>) => string };
+/** Builders of keys: `keys.job(id)`. Parts may contain any character, because keys are never parsed. */
+export type Keys = { readonly [Name in KeyName]: (...parts: Parts<Tables[Name]['template']>) => string };
 
 const pieces = (template: string) => template.split(/<\w+>/);
 
-/** Builds a key: `keys.job(id)`. Parts may contain any character, because keys are never parsed. */
-export const keys: Builders = Object.fromEntries(
-  Object.entries(tables).map(([name, { template }]) => {
-    const [head = '', ...tails] = pieces(template);
-    return [name, (...parts: string[]) => tails.reduce((key, tail, i) => key + (parts[i] ?? '') + tail, head)];
-  }),
-) as unknown as Builders;
+/** The builders of a shard's keys. */
+export const buildKeys = (shard: string): Keys =>
+  Object.fromEntries(
+    rows.map(([name]) => {
+      const [head = '', ...tails] = pieces(templateIn(shard, name));
+      return [name, (...parts: string[]) => tails.reduce((key, tail, i) => key + (parts[i] ?? '') + tail, head)];
+    }),
+  ) as unknown as Keys;
 
-/** The same builders for scripts: `key.job(id)` in Lua. */
-export const luaKeys = (): string => {
-  const builders = Object.entries(tables).map(([name, { template }]) => {
-    const tails = pieces(template);
+/** The builders of the first shard. */
+export const keys: Keys = buildKeys(defaultShard);
+
+/** The builders for scripts of a shard: `key.job(id)` in Lua. */
+export const luaKeys = (shard: string): string => {
+  const builders = rows.map(([name]) => {
+    const tails = pieces(templateIn(shard, name));
     const names = tails.slice(1).map((_, i) => `p${i + 1}`);
     const body = tails.map((text, i) => (i === 0 ? `'${text}'` : `p${i} .. '${text}'`)).join(' .. ');
     return `  ${name} = function(${names.join(', ')}) return ${body} end,`;
@@ -159,10 +214,22 @@ export const luaKeys = (): string => {
 };
 
 /** The table entry of a key, for the test for undeclared keys; the most specific template wins. */
-export function findKeyName(key: string): KeyName | undefined {
-  const rows = Object.entries(tables).map(([name, { template }]) => {
-    const pattern = pieces(template).map((text) => text.replace(/[{}]/g, '\\$&'));
-    return { name: name as KeyName, literal: pattern.join('').length, matches: new RegExp(`^${pattern.join('.+')}$`) };
+export function findKeyName(key: string, shard = defaultShard): KeyName | undefined {
+  const patterns = rows.map(([name]) => {
+    const pattern = pieces(templateIn(shard, name)).map((text) => text.replace(/[{}]/g, '\\$&'));
+    return { name, literal: pattern.join('').length, matches: new RegExp(`^${pattern.join('.+')}$`) };
   });
-  return rows.filter(({ matches }) => matches.test(key)).sort((a, b) => b.literal - a.literal)[0]?.name;
+  return patterns.filter(({ matches }) => matches.test(key)).sort((a, b) => b.literal - a.literal)[0]?.name;
+}
+
+/**
+ * Patterns of the keys and channels that a process of one shard may access, as rules of a Redis user. Redis then rejects a call
+ * that touches another shard. The keys of the installation are on the server of the first shard.
+ */
+export function shardAccessRules(shard: string): string[] {
+  const untagged = rows.filter(
+    ([name]) => getGroup(name) === 'data' || (shard === defaultShard && getGroup(name) !== 'shard'),
+  );
+  const patterns = untagged.map(([name]) => `~${pieces(templateIn(shard, name)).join('*')}`);
+  return [`~${shardTag(shard)}:*`, ...new Set(patterns), `&${shardTag(shard)}:*`];
 }

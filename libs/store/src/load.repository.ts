@@ -1,6 +1,6 @@
 import { isTerminal, jobStates } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { parseMemory, type RedisMemory } from './redis-facts';
 
 export interface LoadQuery {
@@ -40,14 +40,17 @@ interface JobSample {
 
 /** Measures memory and open jobs. At most two round trips per call, over a bounded part of all tenants. */
 export class LoadRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   async read({ tenants, cursor, sized }: LoadQuery): Promise<LoadReport> {
-    const pipeline = this.redis.pipeline().info('memory').sscan(keys.tenants(), cursor, 'COUNT', scanBatchSize);
+    const pipeline = this.redis.pipeline().info('memory').sscan(this.keys.tenants(), cursor, 'COUNT', scanBatchSize);
     const asked = tenants.flatMap((tenant) => openStates.map((state) => ({ tenant, state })));
     for (const { tenant, state } of asked) {
-      pipeline.zcard(keys.jobsInState(tenant, state));
-      if (sized) pipeline.zrandmember(keys.jobsInState(tenant, state), sampleSize);
+      pipeline.zcard(this.keys.jobsInState(tenant, state));
+      if (sized) pipeline.zrandmember(this.keys.jobsInState(tenant, state), sampleSize);
     }
     const [info, walk, ...rest] = unwrapReplies(await pipeline.exec());
     const [next, met] = walk as [string, string[]]; // the reply of SSCAN
@@ -69,7 +72,7 @@ export class LoadRepository {
     const ids = sampled.flatMap((sample) => sample.ids);
     if (ids.length === 0) return new Map();
     const pipeline = this.redis.pipeline();
-    for (const id of ids) pipeline.strlen(keys.context(id)).hstrlen(keys.job(id), 'request');
+    for (const id of ids) pipeline.strlen(this.keys.context(id)).hstrlen(this.keys.job(id), 'request');
     const sizes = unwrapReplies(await pipeline.exec()).map(Number);
     return new Map(ids.map((id, i) => [id, (sizes[i * 2] ?? 0) + (sizes[i * 2 + 1] ?? 0)]));
   }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { toReplaceArgs, type ConfigDocument } from './config.repository';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { runScript } from './scripts';
 
 /** A snapshot of the policy bundles, without the bundles. See docs/reference/policy.md#bundles. */
@@ -36,7 +36,10 @@ const callsKept = 500;
 
 /** Snapshots of the policy bundles, and the policy audit. */
 export class PolicyRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   /**
    * Compare-and-set of the bundles document, together with the snapshots and the audit entry of the change.
@@ -44,7 +47,7 @@ export class PolicyRepository {
    * @returns whether it was written; if not, no snapshot was stored either
    */
   async replace(document: ConfigDocument, readRevision: number, snapshots: KeptSnapshots): Promise<boolean> {
-    const key = keys.config(document.scope, document.scope_id);
+    const key = this.keys.config(document.scope, document.scope_id);
     const reply = await runScript(
       this.redis,
       'writePolicy',
@@ -56,21 +59,24 @@ export class PolicyRepository {
 
   /** Stores snapshots, and removes the oldest over 10 that are not held. */
   async keep(snapshots: KeptSnapshots): Promise<void> {
-    await runScript(this.redis, 'writePolicy', keys.bundleSnapshots(), ...untouched, ...keptWith(snapshots));
+    await runScript(this.redis, 'writePolicy', this.keys.bundleSnapshots(), ...untouched, ...keptWith(snapshots));
   }
 
   /** Newest first. */
   async snapshots(): Promise<PolicySnapshotHead[]> {
-    const ids = await this.redis.zrevrange(keys.bundleSnapshots(), 0, -1);
+    const ids = await this.redis.zrevrange(this.keys.bundleSnapshots(), 0, -1);
     if (ids.length === 0) return [];
-    const heads = await this.redis.hmget(keys.bundleSnapshotHeads(), ...ids);
+    const heads = await this.redis.hmget(this.keys.bundleSnapshotHeads(), ...ids);
     return heads.flatMap((text) => (text ? [JSON.parse(text) as PolicySnapshotHead] : []));
   }
 
   async snapshot(id: string): Promise<PolicySnapshot | undefined> {
     const [[, head] = [], [, body] = []] =
-      (await this.redis.multi().hget(keys.bundleSnapshotHeads(), id).hget(keys.bundleSnapshotBodies(), id).exec()) ??
-      [];
+      (await this.redis
+        .multi()
+        .hget(this.keys.bundleSnapshotHeads(), id)
+        .hget(this.keys.bundleSnapshotBodies(), id)
+        .exec()) ?? [];
     if (typeof head !== 'string' || typeof body !== 'string') return undefined;
     return {
       ...(JSON.parse(head) as PolicySnapshotHead),
@@ -80,22 +86,24 @@ export class PolicyRepository {
 
   /** Appends the entry (JSON) of a change to a tenant's policy audit, limited to the newest 500. */
   async recordAudit(tenant: string, entry: string): Promise<void> {
-    await this.append(keys.policyAudit(tenant), entry, auditKept);
+    await this.append(this.keys.policyAudit(tenant), entry, auditKept);
   }
 
   /** Appends the entry (JSON) of a read-only call, limited to the newest 500. */
   async recordCall(tenant: string, entry: string): Promise<void> {
-    await this.append(keys.policyAuditCalls(tenant), entry, callsKept);
+    await this.append(this.keys.policyAuditCalls(tenant), entry, callsKept);
   }
 
   /** All changes in a tenant's policy audit, newest first. */
   async audit(tenant: string): Promise<string[]> {
-    return this.redis.lrange(keys.policyAudit(tenant), 0, -1);
+    const lists = [this.keys.policyAudit(tenant), this.keys.earlierPolicyAudit(tenant)];
+    const entries = await Promise.all(lists.map((list) => this.redis.lrange(list, 0, -1)));
+    return entries.flat();
   }
 
   /** All calls in a tenant's policy audit, newest first. */
   async calls(tenant: string): Promise<string[]> {
-    return this.redis.lrange(keys.policyAuditCalls(tenant), 0, -1);
+    return this.redis.lrange(this.keys.policyAuditCalls(tenant), 0, -1);
   }
 
   private async append(key: string, entry: string, keep: number): Promise<void> {

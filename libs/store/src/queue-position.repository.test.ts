@@ -1,10 +1,12 @@
 import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import type { JobRecord } from './index';
-import { keys } from './keys';
+import { buildKeys } from './keys';
 import { useStore } from './store.testing';
 
-const use = useStore();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useStore({ shard });
 
 const getPosition = async (id: string) => {
   const job = await use.store.jobs.load(id);
@@ -37,7 +39,7 @@ describe('the queue entry of a job', () => {
       hasOthersBefore: false,
       isPaused: false,
     });
-    const queue = openQueue(queues.jobs, { url: use.redisUrl });
+    const queue = openQueue(queues.jobs, { url: use.redisUrl }, shard);
     await queue.pause();
     await queue.close();
 
@@ -47,7 +49,7 @@ describe('the queue entry of a job', () => {
   it('is delayed until the due time stored by BullMQ', async () => {
     await use.accept('a:b');
     await admit('a:b');
-    const queue = openQueue(queues.jobWaiting, { url: use.redisUrl });
+    const queue = openQueue(queues.jobWaiting, { url: use.redisUrl }, shard);
     const [queued] = await queue.getDelayed();
     await queue.close();
 

@@ -2,7 +2,7 @@ import { inFlightStates } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import type { JobRecord } from './job.record';
 import type { ParkingQueue } from './job.repository';
-import { keys } from './keys';
+import type { Keys } from './keys';
 
 /** The queue entry of a job. */
 export interface EntryPosition {
@@ -71,22 +71,23 @@ const toEntryId = (jobId: string): string => `job-${jobId.replaceAll(':', '~')}`
 export class QueuePositionRepository {
   constructor(
     private readonly redis: Redis,
+    private readonly keys: Keys,
     private readonly queues: QueueNames,
   ) {}
 
   async of(job: Pick<JobRecord, 'id' | 'tenant' | 'parked' | 'lane'>): Promise<QueuePosition> {
-    const [entryId, level] = await this.redis.hmget(keys.job(job.id), 'entry', 'level');
+    const [entryId, level] = await this.redis.hmget(this.keys.job(job.id), 'entry', 'level');
     const [entry, lane, [all = 0, ...ofTenant]] = await Promise.all([
       this.entry(job, entryId ?? ''),
       job.lane === '' ? undefined : this.lane(job, Number(level)),
-      this.cards([keys.allInFlight(), ...inFlightStates.map((state) => keys.jobsInState(job.tenant, state))]),
+      this.cards([this.keys.allInFlight(), ...inFlightStates.map((state) => this.keys.jobsInState(job.tenant, state))]),
     ]);
     const tenantInFlight = ofTenant.reduce((sum, count) => sum + count, 0);
     return { entry, ...(lane && { lane }), tenantInFlight, allInFlight: all };
   }
 
   async ofRun(runId: string): Promise<RunPosition> {
-    const [awake, wakes] = await this.redis.hmget(keys.run(runId), 'awake', 'wakes');
+    const [awake, wakes] = await this.redis.hmget(this.keys.run(runId), 'awake', 'wakes');
     const own = `run-${runId.replaceAll(':', '~')}-${wakes ?? ''}`;
     const key = (part: string) => this.keyOf('runPasses', part);
     const [exists, due, failed, paused, inbox, lock] = await Promise.all([
@@ -94,7 +95,7 @@ export class QueuePositionRepository {
       this.redis.zscore(key('delayed'), own),
       this.redis.zscore(key('failed'), own),
       this.redis.hexists(key('meta'), 'paused'),
-      this.redis.llen(keys.runInbox(runId)),
+      this.redis.llen(this.keys.runInbox(runId)),
       this.runLock(runId),
     ]);
     const rest = { isPaused: paused === 1, inbox, ...(lock && { lock }) };
@@ -106,13 +107,13 @@ export class QueuePositionRepository {
 
   /** The current owner of a run. */
   private async runLock(runId: string): Promise<LockHolder | undefined> {
-    const key = keys.runLock(runId);
+    const key = this.keys.runLock(runId);
     const [owner, leftMs] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
     return owner && leftMs > 0 ? { owner, leftMs } : undefined;
   }
 
   private keyOf(queue: string, part: string): string {
-    return keys.queue(this.queues[queue]?.name ?? queue, part);
+    return this.keys.queue(this.queues[queue]?.name ?? queue, part);
   }
 
   private async entry({ id, parked }: Pick<JobRecord, 'id' | 'parked'>, entryId: string): Promise<EntryPosition> {
@@ -137,11 +138,11 @@ export class QueuePositionRepository {
     const { id, tenant, lane } = job;
     const levels = Array.from({ length: level - 1 }, (_, i) => i + 1);
     const [rank, turn, full, ahead, turns] = await Promise.all([
-      this.redis.zrank(keys.laneJobs(lane, String(level), tenant), id),
-      this.redis.zrank(keys.laneTurns(lane, String(level)), tenant),
-      this.redis.zscore(keys.laneFull(lane, String(level)), tenant),
-      this.cards(levels.map((above) => keys.laneJobs(lane, String(above), tenant))),
-      this.cards(levels.map((above) => keys.laneTurns(lane, String(above)))),
+      this.redis.zrank(this.keys.laneJobs(lane, String(level), tenant), id),
+      this.redis.zrank(this.keys.laneTurns(lane, String(level)), tenant),
+      this.redis.zscore(this.keys.laneFull(lane, String(level)), tenant),
+      this.cards(levels.map((above) => this.keys.laneJobs(lane, String(above), tenant))),
+      this.cards(levels.map((above) => this.keys.laneTurns(lane, String(above)))),
     ]);
     const ownBefore = (rank ?? 0) + ahead.reduce((sum, count) => sum + count, 0);
     // At a more urgent level, other tenants than this one wait.
@@ -158,7 +159,7 @@ export class QueuePositionRepository {
   private async cards(wanted: readonly string[]): Promise<number[]> {
     const pipeline = this.redis.pipeline();
     for (const key of wanted) {
-      if (key === keys.allInFlight()) pipeline.scard(key);
+      if (key === this.keys.allInFlight()) pipeline.scard(key);
       else pipeline.zcard(key);
     }
     return ((await pipeline.exec()) ?? []).map(([error, count]) => {

@@ -1,9 +1,11 @@
 import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
-import { keys } from './keys';
+import { buildKeys } from './keys';
 import { useRuns } from './run.testing';
 
-const use = useRuns();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useRuns({ shard });
 const positionOfRun = (id: string) => use.store.queuePositions.ofRun(id);
 
 describe('the queue position of a run', () => {
@@ -23,7 +25,7 @@ describe('the queue position of a run', () => {
     await use.create('failed');
     await use.redis.del(keys.queue('workflow-passes', 'run-lost-1'));
     await use.redis.zadd(keys.queue('workflow-passes', 'failed'), 1, 'run-failed-1');
-    const queue = openQueue(queues.runPasses, { url: use.redisUrl });
+    const queue = openQueue(queues.runPasses, { url: use.redisUrl }, shard);
     await queue.pause();
     await queue.close();
 

@@ -1,8 +1,10 @@
 import { queues } from '@svc/queues.config';
-import { keys, type RunCreation } from './index';
+import { buildKeys, type RunCreation } from './index';
 import { useRuns } from './run.testing';
 
-const use = useRuns();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useRuns({ shard });
 const runs = () => use.store.runs;
 const open = (id: string, owner = 'me', limit = 100) => runs().open(id, owner, 60_000, limit);
 const kinds = (outcomes: { kind: string }[]) => outcomes.map(({ kind }) => kind);

@@ -1,6 +1,6 @@
 import { runStates, type RunStatus } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { liveRunStatuses, parseRun, type RunRecord } from './run.record';
 import { runScript } from './scripts';
 
@@ -40,7 +40,10 @@ const pairs = (flat: readonly string[]): { member: string; score: number }[] =>
 
 /** Lists of runs, from their indexes. */
 export class RunIndex {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   /**
    * One page of a tenant's runs without their steps, last updated first. Cursors are whole seconds, so a page includes all
@@ -66,8 +69,8 @@ export class RunIndex {
   private async *newestFirst(tenant: string, filter: RunFilter, newestUs: number): AsyncGenerator<Row> {
     const indexes =
       filter.workflowId === undefined
-        ? (filter.statuses ?? runStates.states).map((status) => keys.runsInStatus(tenant, status))
-        : [keys.runsOfWorkflow(tenant, filter.workflowId)];
+        ? (filter.statuses ?? runStates.states).map((status) => this.keys.runsInStatus(tenant, status))
+        : [this.keys.runsOfWorkflow(tenant, filter.workflowId)];
     for (let upperUs = Math.min(newestUs, filter.beforeUs ?? Infinity); ;) {
       // One transaction, so that a run whose status changes concurrently is listed exactly once.
       const reading = this.redis.multi();
@@ -90,7 +93,7 @@ export class RunIndex {
   }
 
   private async matches(id: string, { statuses, teamId }: RunFilter): Promise<boolean> {
-    const [status, team] = await this.redis.hmget(keys.run(id), 'status', 'team');
+    const [status, team] = await this.redis.hmget(this.keys.run(id), 'status', 'team');
     // An expired run stays in the index until the next cleanup.
     if (!status) return false;
     return (
@@ -100,20 +103,20 @@ export class RunIndex {
 
   /** Runs of a workflow without their steps, last created first. */
   async ofWorkflow(tenant: string, workflowId: string, limit: number): Promise<RunRecord[]> {
-    const ids = await this.redis.zrevrange(keys.runsCreated(tenant, workflowId), 0, limit - 1);
+    const ids = await this.redis.zrevrange(this.keys.runsCreated(tenant, workflowId), 0, limit - 1);
     return this.records(ids);
   }
 
   /** Tenants by run id, without runs that no longer exist. */
   async tenantsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const tenants = await Promise.all(ids.map((id) => this.redis.hget(keys.run(id), 'tenant')));
+    const tenants = await Promise.all(ids.map((id) => this.redis.hget(this.keys.run(id), 'tenant')));
     return new Map(ids.flatMap((id, i) => (tenants[i] ? [[id, tenants[i]] as const] : [])));
   }
 
   /** Number of active runs of a tenant. */
   async active(tenant: string): Promise<number> {
     const counting = this.redis.multi();
-    for (const status of liveRunStatuses) counting.zcard(keys.runsInStatus(tenant, status));
+    for (const status of liveRunStatuses) counting.zcard(this.keys.runsInStatus(tenant, status));
     const counts = (await counting.exec()) ?? [];
     return counts.reduce((sum, [error, count]) => {
       if (error) throw error;
@@ -123,17 +126,17 @@ export class RunIndex {
 
   /** Number of active runs of all tenants. */
   async allActive(): Promise<number> {
-    return this.redis.zcard(keys.liveRuns());
+    return this.redis.zcard(this.keys.liveRuns());
   }
 
   /** Number of active runs of a workflow. */
   async activeOf(tenant: string, workflowId: string): Promise<number> {
-    return this.redis.scard(keys.liveRunsOf(tenant, workflowId));
+    return this.redis.scard(this.keys.liveRunsOf(tenant, workflowId));
   }
 
   /** Ids of active runs of a workflow. */
   async liveOf(tenant: string, workflowId: string): Promise<string[]> {
-    return this.redis.smembers(keys.liveRunsOf(tenant, workflowId));
+    return this.redis.smembers(this.keys.liveRunsOf(tenant, workflowId));
   }
 
   /** Time of the Redis clock, which all times of runs use. */
@@ -144,19 +147,19 @@ export class RunIndex {
 
   /** Ids of active runs that were neither saved nor scanned since, least recent first. */
   async toScan(beforeMs: number, limit: number): Promise<string[]> {
-    return this.redis.zrangebyscore(keys.liveRuns(), 0, beforeMs * 1_000, 'LIMIT', 0, limit);
+    return this.redis.zrangebyscore(this.keys.liveRuns(), 0, beforeMs * 1_000, 'LIMIT', 0, limit);
   }
 
   /** Moves scanned runs to the end of the scan order, so that runs waiting for long do not block others. */
   async scanned(ids: readonly string[], nowMs: number): Promise<void> {
     if (ids.length === 0) return;
-    await this.redis.zadd(keys.liveRuns(), 'XX', 'GT', ...ids.flatMap((id) => [nowMs * 1_000, id]));
+    await this.redis.zadd(this.keys.liveRuns(), 'XX', 'GT', ...ids.flatMap((id) => [nowMs * 1_000, id]));
   }
 
   /** Due timers of all runs by the Redis clock, longest overdue first. */
   async dueTimers(limit: number): Promise<DueTimer[]> {
     const due = await this.redis.zrangebyscore(
-      keys.delayTimers(),
+      this.keys.delayTimers(),
       0,
       await this.nowMs(),
       'WITHSCORES',
@@ -172,18 +175,18 @@ export class RunIndex {
 
   /** Removes runs past their retention from the lists. Returns their number. */
   async forget(nowMs: number, limit: number): Promise<number> {
-    return Number(await runScript(this.redis, 'forgetRuns', keys.endedRuns(), nowMs, limit));
+    return Number(await runScript(this.redis, 'forgetRuns', this.keys.endedRuns(), nowMs, limit));
   }
 
   /** Removes runs from the board that ended longer ago than this. Returns their number. */
   async sweepFlows(shownSec: { completed: number; failed: number }, limit: number): Promise<number> {
     const times = [shownSec.completed * 1_000, shownSec.failed * 1_000];
-    const completed = keys.queue('workflow-runs', 'completed');
+    const completed = this.keys.queue('workflow-runs', 'completed');
     return Number(await runScript(this.redis, 'sweepFlows', completed, ...times, limit));
   }
 
   private async records(ids: readonly string[]): Promise<RunRecord[]> {
-    const runs = await Promise.all(ids.map((id) => this.redis.hgetall(keys.run(id))));
+    const runs = await Promise.all(ids.map((id) => this.redis.hgetall(this.keys.run(id))));
     return runs.flatMap((fields) => parseRun(fields) ?? []);
   }
 }

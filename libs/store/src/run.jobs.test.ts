@@ -1,8 +1,10 @@
 import type { JobEvent } from '@svc/lifecycle';
-import { Fenced, keys, type MoveExtras } from './index';
+import { Fenced, buildKeys, type MoveExtras } from './index';
 import { useRuns } from './run.testing';
 
-const use = useRuns();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useRuns({ shard });
 const jobs = () => use.store.jobs;
 const ended = (jobId: string): unknown => expect.objectContaining({ kind: 'jobEnded', jobId });
 const passes = (id: string) => use.redis.hget(keys.run(id), 'wakes');

@@ -319,9 +319,17 @@ describe('the key table', () => {
     });
     await use.begin('r2');
     await use.end('r2');
-    await runScript(use.redis, 'addMessages', keys.messages('run:r1'), keys.messagesDropped('run:r1'), 1, '{}', '{}');
+    await runScript(
+      use.store.redis,
+      'addMessages',
+      keys.messages('run:r1'),
+      keys.messagesDropped('run:r1'),
+      1,
+      '{}',
+      '{}',
+    );
 
-    const names = new Set((await use.redis.keys('*')).map(findKeyName));
+    const names = new Set((await use.redis.keys('*')).map((key) => findKeyName(key)));
 
     expect([...names].sort()).toEqual(
       [

@@ -1,7 +1,7 @@
 import type { TenantScope } from '@svc/contract';
 import type { RunStatus } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { Fenced } from './lease';
 import {
   parseJson,
@@ -35,7 +35,10 @@ const written = (documents: ReadonlyMap<string, JsonObject> | undefined): string
 
 /** Runs in Redis: header, steps, timeline, timers and inbox. Each method is one round trip. */
 export class RunRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   /** One atomic write: record, steps, first events, indexes, idempotency key, inbox and queue entry. @throws Fenced */
   async create(run: RunCreation): Promise<CreateOutcome> {
@@ -50,7 +53,7 @@ export class RunRepository {
       active: liveRunStatuses,
       ...(idempotency && {
         idempotency: {
-          key: idempotencyKey(tenant, workflow.id, idempotency.key),
+          key: idempotencyKey(this.keys, tenant, workflow.id, idempotency.key),
           hash: idempotency.hash,
           answer: idempotency.answer,
           ttl_sec: idempotency.ttlSec,
@@ -69,7 +72,7 @@ export class RunRepository {
     const reply = await runScript(
       this.redis,
       'createRun',
-      keys.run(id),
+      this.keys.run(id),
       luaJson(document),
       JSON.stringify(run.header),
       JSON.stringify(run.start),
@@ -121,8 +124,8 @@ export class RunRepository {
     const reply = await runScript(
       this.redis,
       'saveRun',
-      keys.run(id),
-      keys.runLock(id),
+      this.keys.run(id),
+      this.keys.runLock(id),
       luaJson(document),
       save.header ? JSON.stringify(save.header) : '',
       ...written(steps),
@@ -143,7 +146,7 @@ export class RunRepository {
 
   /** Reads the data of a pass as one consistent snapshot. */
   async load(id: string): Promise<LoadedRun | undefined> {
-    const reading = this.redis.multi().hgetall(keys.run(id)).hgetall(keys.runSteps(id));
+    const reading = this.redis.multi().hgetall(this.keys.run(id)).hgetall(this.keys.runSteps(id));
     const [run = {}, steps = {}] = ((await reading.exec()) ?? []).map(([error, reply]) => {
       if (error) throw error;
       return reply as Record<string, string>;
@@ -171,37 +174,37 @@ export class RunRepository {
 
   /** Only the status, within a tenant scope. */
   async status(scope: TenantScope, id: string): Promise<FindResult<RunStatus>> {
-    const [tenant, status] = await this.redis.hmget(keys.run(id), 'tenant', 'status');
+    const [tenant, status] = await this.redis.hmget(this.keys.run(id), 'tenant', 'status');
     return seenBy(scope, status ? (status as RunStatus) : undefined, tenant ?? undefined);
   }
 
   /** A run without its steps, of any tenant. */
   async header(id: string): Promise<RunRecord | undefined> {
-    return parseRun(await this.redis.hgetall(keys.run(id)));
+    return parseRun(await this.redis.hgetall(this.keys.run(id)));
   }
 
   /** A run with its steps but without the items of fan-outs, for lists. Two round trips. */
   async outline(run: RunRecord): Promise<LoadedRun> {
-    const paths = (await this.redis.hkeys(keys.runSteps(run.id))).filter(isOutlined);
+    const paths = (await this.redis.hkeys(this.keys.runSteps(run.id))).filter(isOutlined);
     return { run, steps: await this.steps(run.id, paths) };
   }
 
   /** Steps by path; missing ones are omitted. */
   async steps(id: string, paths: readonly string[]): Promise<LoadedRun['steps']> {
     if (paths.length === 0) return new Map();
-    const fields = await this.redis.hmget(keys.runSteps(id), ...paths);
+    const fields = await this.redis.hmget(this.keys.runSteps(id), ...paths);
     return new Map(paths.flatMap((path, i) => (fields[i] ? [[path, parseJson(fields[i])]] : [])));
   }
 
   /** Oldest first, of the last 1000. See docs/reference/workflows.md#runs. */
   async timeline(id: string, limit: number): Promise<JsonObject[]> {
-    const events = await this.redis.lrange(keys.runTimeline(id), 0, limit - 1);
+    const events = await this.redis.lrange(this.keys.runTimeline(id), 0, limit - 1);
     return events.map(parseJson);
   }
 
   /** Pending timers, next due first. */
   async timers(id: string): Promise<RunTimer[]> {
-    const timers = Object.entries(await this.redis.hgetall(keys.runTimers(id)));
+    const timers = Object.entries(await this.redis.hgetall(this.keys.runTimers(id)));
     return timers
       .map(([member, timer]) => ({ member, dueMs: Number((JSON.parse(timer) as [string])[0]) }))
       .sort((a, b) => a.dueMs - b.dueMs);
@@ -209,7 +212,16 @@ export class RunRepository {
 
   /** Acquires the lock for a pass: one owner at a time, for `lockMs`. */
   async open(id: string, owner: string, lockMs: number, maxEvents: number): Promise<OpenOutcome> {
-    const reply = await runScript(this.redis, 'openPass', keys.run(id), keys.runLock(id), id, owner, lockMs, maxEvents);
+    const reply = await runScript(
+      this.redis,
+      'openPass',
+      this.keys.run(id),
+      this.keys.runLock(id),
+      id,
+      owner,
+      lockMs,
+      maxEvents,
+    );
     const [kind, nowUs, revision, status, ended, acting, ...events] = reply as [OpenOutcome['kind'], ...string[]];
     if (kind !== 'open') return { kind };
     return {
@@ -228,21 +240,21 @@ export class RunRepository {
    * `pause`: effects remain, and the queue redelivers the entry.
    */
   async close(id: string, owner: string, next: 'go_on' | 'give_way' | 'pause'): Promise<CloseOutcome> {
-    const reply = await runScript(this.redis, 'closePass', keys.run(id), keys.runLock(id), id, owner, next);
+    const reply = await runScript(this.redis, 'closePass', this.keys.run(id), this.keys.runLock(id), id, owner, next);
     return (reply as [CloseOutcome])[0];
   }
 
   /** Adds an event to the inbox of an active run and wakes it. @param workflowId required workflow, if given */
   async post(scope: TenantScope, id: string, event: object, workflowId = ''): Promise<PostOutcome> {
     const text = JSON.stringify(event);
-    const reply = await runScript(this.redis, 'postRun', keys.run(id), id, text, scope, workflowId);
+    const reply = await runScript(this.redis, 'postRun', this.keys.run(id), id, text, scope, workflowId);
     const [kind, status] = reply as [PostOutcome['kind'], RunStatus];
     return kind === 'ended' ? { kind, status } : { kind };
   }
 
   /** Fires a timer that is due by the Redis clock. Idempotent. */
   async fireTimer(id: string, member: string): Promise<FireOutcome> {
-    const reply = await runScript(this.redis, 'fireTimer', keys.run(id), id, member);
+    const reply = await runScript(this.redis, 'fireTimer', this.keys.run(id), id, member);
     const [kind, ms] = reply as [FireOutcome['kind'], string?];
     if (kind === 'fired') return { kind, lateMs: Number(ms) };
     return kind === 'early' ? { kind, leftMs: Number(ms) } : { kind };
@@ -255,13 +267,13 @@ export class RunRepository {
    * @param checkAfterMs time without a save after which a sleeping run checks its jobs and timers
    */
   async requeue(id: string, failedRestMs: number, checkAfterMs: number): Promise<RequeueOutcome> {
-    const reply = await runScript(this.redis, 'requeueRun', keys.run(id), id, failedRestMs, checkAfterMs);
+    const reply = await runScript(this.redis, 'requeueRun', this.keys.run(id), id, failedRestMs, checkAfterMs);
     return (reply as [RequeueOutcome])[0];
   }
 
   /** Removes an ended run without pending effects. Keeps its idempotency key, so that a repeat cannot start it again. */
   async remove(scope: TenantScope, id: string): Promise<RemoveOutcome> {
-    const reply = await runScript(this.redis, 'removeRun', keys.run(id), id, scope);
+    const reply = await runScript(this.redis, 'removeRun', this.keys.run(id), id, scope);
     const [kind, status] = reply as [RemoveOutcome['kind'], RunStatus];
     return kind === 'active' ? { kind, status } : { kind };
   }
@@ -272,7 +284,7 @@ export class RunRepository {
     workflowId: string,
     key: string,
   ): Promise<{ hash: string; answer: string } | undefined> {
-    const [hash, answer] = await this.redis.hmget(idempotencyKey(tenant, workflowId, key), 'hash', 'answer');
+    const [hash, answer] = await this.redis.hmget(idempotencyKey(this.keys, tenant, workflowId, key), 'hash', 'answer');
     return hash ? { hash, answer: answer ?? '' } : undefined;
   }
 }
@@ -286,7 +298,7 @@ function seenBy<T>(scope: TenantScope, value: T | undefined, tenant: string | un
 }
 
 /** Escapes the key separator in the workflow id. */
-function idempotencyKey(tenant: string, workflowId: string, key: string): string {
+function idempotencyKey(keys: Keys, tenant: string, workflowId: string, key: string): string {
   const workflow = workflowId.replaceAll('%', '%25').replaceAll(':', '%3A');
   return keys.runIdempotency(tenant, workflow, key);
 }

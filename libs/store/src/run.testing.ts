@@ -1,13 +1,13 @@
 import { queues } from '@svc/queues.config';
 import { plainRequest } from '@svc/testing';
-import { keys, type Acceptance, type JsonObject, type RunCreation, type RunSave } from './index';
-import { useRedisStore } from './redis-store.testing';
+import { type Acceptance, type JsonObject, type RunCreation, type RunSave } from './index';
+import { useRedisStore, type StoreOptions } from './redis-store.testing';
 
 export const runRetention = 3_600;
 
 /** A store with two workflows of the tenant acme: cargo and other. */
-export function useRuns() {
-  const base = useRedisStore();
+export function useRuns(options: StoreOptions = {}) {
+  const base = useRedisStore(options);
   const use = {
     get store() {
       return base.store;
@@ -30,7 +30,7 @@ export function useRuns() {
         start: { kind: 'start' },
         ...over,
       }),
-    lock: (id: string, owner = 'me') => use.store.lease(keys.runLock(id), owner, 60_000).hold(),
+    lock: (id: string, owner = 'me') => use.store.lease(use.store.keys.runLock(id), owner, 60_000).hold(),
     /** A save by the holder of the lock; the token is the revision's unless one is given. */
     save: (id: string, revision: number, over: Partial<RunSave> = {}) =>
       use.store.runs.save({ id, revision, owner: 'me', token: `t${revision}`, ...over }),
@@ -46,11 +46,12 @@ export function useRuns() {
         ...over,
       }),
     /** Ids of the entries that bring runs to an engine, and of those that fire timers, as they were added. */
-    passes: async () => (await use.redis.lrange(keys.queue(queues.runPasses.name, 'wait'), 0, -1)).reverse(),
-    timers: async () => (await use.redis.zrange(keys.queue(queues.runTimers.name, 'delayed'), 0, '-1')).sort(),
+    passes: async () => (await use.redis.lrange(use.store.keys.queue(queues.runPasses.name, 'wait'), 0, -1)).reverse(),
+    timers: async () =>
+      (await use.redis.zrange(use.store.keys.queue(queues.runTimers.name, 'delayed'), 0, '-1')).sort(),
     /** Events in the inbox of a run. */
     inbox: async (id: string) =>
-      (await use.redis.lrange(keys.runInbox(id), 0, -1)).map((event) => JSON.parse(event) as JsonObject),
+      (await use.redis.lrange(use.store.keys.runInbox(id), 0, -1)).map((event) => JSON.parse(event) as JsonObject),
     /** Accepts a job of a run's step; of the run alone, as a compensation is, without a path. */
     async accept(id: string, run: string, path?: string, over: Partial<Acceptance> = {}) {
       const outcome = await use.store.jobs.accept({

@@ -1,12 +1,14 @@
-import { queuePrefix } from '@svc/queues';
+import { shardTag } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { FlowProducer, type JobNode } from 'bullmq';
 import type { Admission, TreeChange } from './index';
-import { keys } from './index';
+import { buildKeys } from './index';
 import { useRuns } from './run.testing';
 import { waitingPlan } from './store.testing';
 
-const use = useRuns();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useRuns({ shard });
 let flows: FlowProducer | undefined;
 afterEach(async () => {
   await flows?.close();
@@ -14,11 +16,11 @@ afterEach(async () => {
 });
 
 const flow = async (id: string) => {
-  flows ??= new FlowProducer({ connection: { url: use.redisUrl }, prefix: queuePrefix });
+  flows ??= new FlowProducer({ connection: { url: use.redisUrl }, prefix: shardTag(shard) });
   const node = await flows.getFlow({
     id: `run-${id}`,
     queueName: queues.runs.name,
-    prefix: queuePrefix,
+    prefix: shardTag(shard),
     maxChildren: 100,
   });
   return (node as JobNode | undefined) && node;
@@ -176,7 +178,7 @@ describe('a run in the board', () => {
     };
     const [entry = ''] = await use.redis.zrange(keys.queue('jobs', 'prioritized'), 0, '0');
 
-    expect(await up(`${queuePrefix}:jobs`, entry)).toEqual([entry, 'run-r~1~weigh[0]', 'run-r~1~weigh', 'run-r~1']);
+    expect(await up(`${shardTag(shard)}:jobs`, entry)).toEqual([entry, 'run-r~1~weigh[0]', 'run-r~1~weigh', 'run-r~1']);
   });
 
   it('is removed with its run; other runs keep theirs', async () => {

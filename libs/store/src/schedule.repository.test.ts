@@ -1,11 +1,13 @@
-import { queuePrefix } from '@svc/queues';
+import { shardTag } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { eventually } from '@svc/testing';
 import { Queue } from 'bullmq';
-import { findKeyName, keys, maxSchedulesPerWorkflow, maxWaitingStarts, type ScheduleWrite } from './index';
+import { findKeyName, buildKeys, maxSchedulesPerWorkflow, maxWaitingStarts, type ScheduleWrite } from './index';
 import { useStore } from './store.testing';
 
-const use = useStore();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useStore({ shard });
 const schedules = () => use.store.schedules;
 const hour = 3_600_000;
 const many = <T>(count: number, make: (i: number) => Promise<T>) =>
@@ -74,7 +76,7 @@ describe('a schedule', () => {
     expect(starts).toEqual([]);
     expect(dueMs - (nowMs ?? 0)).toBeLessThanOrEqual(hour);
     expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
-    const queue = new Queue(queues.schedules.name, { connection: use.redis, prefix: queuePrefix });
+    const queue = new Queue(queues.schedules.name, { connection: use.redis, prefix: shardTag(shard) });
     const [entry] = await queue.getDelayed();
     expect((entry?.timestamp ?? 0) + (entry?.delay ?? 0)).toBe(dueMs);
   });
@@ -154,7 +156,7 @@ describe('a schedule', () => {
     await claim('s1', dueMs);
     await use.store.lease(keys.scheduleLock('s1'), 'me', 1_000).hold();
 
-    const names = (await use.redis.keys('*')).map(findKeyName);
+    const names = (await use.redis.keys('*')).map((key) => findKeyName(key, shard));
     expect(names).not.toContain(undefined);
     expect(new Set(names)).toEqual(
       new Set(['workflow', 'workflows', 'schedule', 'scheduleStarts', 'schedulesOf', 'schedulesDue', 'schedulesStarting', 'scheduleLock', 'queue']), // prettier-ignore

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { parseJson, type JsonObject } from './run.record';
 import { runScript } from './scripts';
 
@@ -75,7 +75,10 @@ export type StartOutcome =
 
 /** Schedules of workflows in Redis, with the queue entries that fire them. Callers compute due times. */
 export class ScheduleRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   /** Time of the Redis clock, Unix ms. */
   async nowMs(): Promise<number> {
@@ -88,7 +91,7 @@ export class ScheduleRepository {
     const reply = await runScript(
       this.redis,
       'writeSchedule',
-      keys.schedule(id),
+      this.keys.schedule(id),
       id,
       tenant,
       workflowId,
@@ -111,7 +114,11 @@ export class ScheduleRepository {
 
   /** Reads a schedule as one consistent snapshot. */
   async read(id: string): Promise<ScheduleNow | undefined> {
-    const reading = this.redis.multi().hgetall(keys.schedule(id)).zrange(keys.scheduleStarts(id), 0, '-1').time();
+    const reading = this.redis
+      .multi()
+      .hgetall(this.keys.schedule(id))
+      .zrange(this.keys.scheduleStarts(id), 0, '-1')
+      .time();
     const [fields, starts, time] = unwrapReplies(await reading.exec());
     const record = parseSchedule(fields as Record<string, string>);
     const [sec = 0, us = 0] = time as number[];
@@ -120,7 +127,7 @@ export class ScheduleRepository {
 
   /** Schedules of a workflow, oldest first. */
   async list(workflowId: string): Promise<ScheduleNow[]> {
-    const ids = await this.redis.zrange(keys.schedulesOf(workflowId), 0, '-1');
+    const ids = await this.redis.zrange(this.keys.schedulesOf(workflowId), 0, '-1');
     const schedules = await Promise.all(ids.map((id) => this.read(id)));
     return schedules.flatMap((schedule) => schedule ?? []);
   }
@@ -130,7 +137,7 @@ export class ScheduleRepository {
     const reply = await runScript(
       this.redis,
       'claimSchedule',
-      keys.schedule(id),
+      this.keys.schedule(id),
       id,
       revision,
       dueMs,
@@ -155,13 +162,13 @@ export class ScheduleRepository {
     const { kind } = outcome;
     const what = kind === 'started' ? outcome.runId : outcome.why;
     const againMs = kind === 'waits' ? Math.ceil(outcome.againMs) : 0;
-    const reply = await runScript(this.redis, 'settleStart', keys.schedule(id), id, timeMs, kind, what, againMs);
+    const reply = await runScript(this.redis, 'settleStart', this.keys.schedule(id), id, timeMs, kind, what, againMs);
     return (reply as ['settled' | 'dropped' | 'missing'])[0];
   }
 
   /** False if the workflow has no such schedule. */
   async remove(workflowId: string, id: string): Promise<boolean> {
-    const reply = await runScript(this.redis, 'removeSchedule', keys.schedule(id), id, workflowId);
+    const reply = await runScript(this.redis, 'removeSchedule', this.keys.schedule(id), id, workflowId);
     return (reply as [string])[0] === 'removed';
   }
 
@@ -169,8 +176,8 @@ export class ScheduleRepository {
   async overdue(lateMs: number, unseenMs: number, limit: number): Promise<string[]> {
     const now = await this.nowMs();
     const [due, unseen] = await Promise.all([
-      this.redis.zrangebyscore(keys.schedulesDue(), 0, now - lateMs, 'LIMIT', 0, limit),
-      this.redis.zrangebyscore(keys.schedulesStarting(), 0, now - unseenMs, 'LIMIT', 0, limit),
+      this.redis.zrangebyscore(this.keys.schedulesDue(), 0, now - lateMs, 'LIMIT', 0, limit),
+      this.redis.zrangebyscore(this.keys.schedulesStarting(), 0, now - unseenMs, 'LIMIT', 0, limit),
     ]);
     return [...new Set([...due, ...unseen])];
   }
@@ -178,7 +185,7 @@ export class ScheduleRepository {
   /** Adds a queue entry to a schedule without one; true if it was needed. */
   async requeue(id: string, unseenMs: number): Promise<boolean> {
     const before = (await this.nowMs()) - unseenMs;
-    const reply = await runScript(this.redis, 'requeueSchedule', keys.schedule(id), id, before);
+    const reply = await runScript(this.redis, 'requeueSchedule', this.keys.schedule(id), id, before);
     return (reply as [string])[0] === 'requeued';
   }
 }

@@ -2,6 +2,7 @@ import { inFlightStates, isTerminal, jobStates, terminalStates } from '@svc/life
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
+import { luaQueues, type AnyQueueSpec } from '@svc/queues';
 import { endingFields } from './job.record';
 import { luaKeys } from './keys';
 import { ScriptBatches, type Argument, type FollowUp } from './script-batches';
@@ -69,16 +70,28 @@ const includes = [
   'schedule',
 ];
 
-const batches = new WeakMap<Redis, ScriptBatches>();
+interface LoadedScripts {
+  shard: string;
+  batches: ScriptBatches;
+}
+
+const loaded = new WeakMap<Redis, LoadedScripts>();
 
 /**
  * Combines every `scripts/<name>-<number of keys>.lua` into one Redis function, which executes batches of concurrent calls.
  * Redis builds the function's tables once, on load; a script would build them on each call. The declarations of TypeScript
  * (keys, queues, state classes) and the includes precede the scripts. ADR 0006.
  *
- * @param luaQueues the queue table in Lua, from `luaQueues(queues)` of @svc/queues
+ * @throws Error if the connection has the scripts of another shard
  */
-export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirname, 'scripts')): void {
+export function loadScripts(
+  redis: Redis,
+  shard: string,
+  queues: Readonly<Record<string, AnyQueueSpec>>,
+  dir = join(__dirname, 'scripts'),
+): void {
+  const other = loaded.get(redis)?.shard;
+  if (other !== undefined && other !== shard) throw new Error(`this connection serves the shard ${other}`);
   const read = (file: string) => readFileSync(join(dir, file), 'utf8');
   const scripts = readdirSync(dir)
     .filter((file) => /-\d\.lua$/.test(file))
@@ -87,9 +100,10 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
       return { name, numberOfKeys: Number(numberOfKeys), body: read(file) };
     });
   const library = buildLibrary(
+    shard,
     [
-      luaKeys(),
-      luaQueues,
+      luaKeys(shard),
+      luaQueues(queues, shard),
       `local TERMINAL = ${luaList(terminalStates)}`,
       `local OPEN = ${luaList(jobStates.states.filter((state) => !isTerminal(state)))}`,
       `local IN_FLIGHT = ${luaList(inFlightStates)}`,
@@ -101,7 +115,7 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
     read('include/batch.lua'),
   );
   const keyCounts = new Map(scripts.map(({ name, numberOfKeys }) => [name, numberOfKeys]));
-  batches.set(redis, new ScriptBatches(redis, library, keyCounts));
+  loaded.set(redis, { shard, batches: new ScriptBatches(redis, library, keyCounts) });
 }
 
 /**
@@ -120,7 +134,7 @@ export function runScriptWith(
   name: ScriptName,
   ...args: Argument[]
 ): Promise<unknown> {
-  const batch = batches.get(redis);
-  if (!batch) throw new Error('this connection has no scripts: open it with openStore');
-  return batch.run(name, args, followUp);
+  const scripts = loaded.get(redis);
+  if (!scripts) throw new Error('this connection has no scripts: open it with openStore');
+  return scripts.batches.run(name, args, followUp);
 }

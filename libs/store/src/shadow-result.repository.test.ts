@@ -101,7 +101,7 @@ describe('retention of results', () => {
   });
 
   it('is limited per tenant, shared by its bundles and independent of other tenants', async () => {
-    const small = new ShadowResultRepository(use.redis, 10);
+    const small = new ShadowResultRepository(use.store.redis, 10);
     await small.add('globex', many(8));
     await small.add('acme', many(25));
     expect(await jobs()).toEqual(Array.from({ length: 10 }, (_, i) => `j${24 - i}`));

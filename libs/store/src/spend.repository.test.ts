@@ -1,9 +1,11 @@
 import type { JobEvent } from '@svc/lifecycle';
 import fc from 'fast-check';
-import { keys, type Reservation, type SpendAccount } from './index';
+import { buildKeys, type Reservation, type SpendAccount } from './index';
 import { useStore } from './store.testing';
 
-const use = useStore();
+const shard = 's1';
+const keys = buildKeys(shard);
+const use = useStore({ shard });
 
 const account = (over: Partial<SpendAccount> = {}): SpendAccount => ({
   account: 'tenant:acme',

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
@@ -62,19 +62,25 @@ export interface SpendAlert {
   text: string;
 }
 
+/** The reservation as `reserve_spend` in `spend.lua` expects it. */
+export const reservationDocument = ({ micros, accounts, run }: Reservation): object => ({
+  micros,
+  accounts: accounts.map(({ ttlSec, ...account }) => ({ ...account, ttl_sec: ttlSec })),
+  run_limit: run.limit,
+  run_action: run.action,
+});
+
 /** Spending: reserved before the dispatch of a job, committed by the transition that ends it. */
 export class SpendRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   /** Reserves in all accounts and runs of a job, or in none. Idempotent: a job reserves once. */
-  async reserve(jobId: string, { micros, accounts, run }: Reservation): Promise<ReserveOutcome> {
-    const document = {
-      micros,
-      accounts: accounts.map(({ ttlSec, ...account }) => ({ ...account, ttl_sec: ttlSec })),
-      run_limit: run.limit,
-      run_action: run.action,
-    };
-    const reply = await runScript(this.redis, 'reserve', keys.job(jobId), luaJson(document));
+  async reserve(jobId: string, reservation: Reservation): Promise<ReserveOutcome> {
+    const document = luaJson(reservationDocument(reservation));
+    const reply = await runScript(this.redis, 'reserve', this.keys.job(jobId), document);
     const [kind = '', detail = '', what = '', who = '', ...amounts] = reply as string[];
     switch (kind) {
       case 'over': {
@@ -94,20 +100,20 @@ export class SpendRepository {
   /** Current amounts of accounts, in the given order; one round trip. */
   async read(accounts: readonly Pick<SpendAccount, 'account' | 'period'>[]): Promise<Spending[]> {
     const fields = await Promise.all(
-      accounts.map(({ account, period }) => this.redis.hgetall(keys.spend(account, period))),
+      accounts.map(({ account, period }) => this.redis.hgetall(this.keys.spend(account, period))),
     );
     return fields.map(toSpending);
   }
 
   /** Unpublished alerts, oldest first. */
   async alerts(limit: number): Promise<SpendAlert[]> {
-    const found = await this.redis.lrange(keys.spendAlerts(), 0, limit - 1);
+    const found = await this.redis.lrange(this.keys.spendAlerts(), 0, limit - 1);
     return found.map((text) => ({ ...(JSON.parse(text) as Omit<SpendAlert, 'text'>), text }));
   }
 
   /** Removes published alerts, by value: their positions may have changed since they were read. */
   async removeAlerts(alerts: readonly SpendAlert[]): Promise<void> {
-    await Promise.all(alerts.map(({ text }) => this.redis.lrem(keys.spendAlerts(), 1, text)));
+    await Promise.all(alerts.map(({ text }) => this.redis.lrem(this.keys.spendAlerts(), 1, text)));
   }
 }
 

@@ -1,10 +1,12 @@
 import { plainRequest } from '@svc/testing';
 import type { Redis } from 'ioredis';
 import type { DispatchPlan, JobRecord, Store } from './index';
-import { useRedisStore } from './redis-store.testing';
+import { useRedisStore, type StoreOptions } from './redis-store.testing';
 
 export interface UsedStore {
+  /** Its connection can access only its shard. */
   readonly store: Store;
+  /** A connection with all permissions. */
   readonly redis: Redis;
   readonly redisUrl: string;
   /** Accepts a job with default fields. */
@@ -24,8 +26,8 @@ export const waitingPlan: DispatchPlan = {
 };
 
 /** A store on a dedicated Redis, empty before each test. */
-export function useStore(): UsedStore {
-  const use = useRedisStore();
+export function useStore(options: StoreOptions = {}): UsedStore {
+  const use = useRedisStore(options);
   return {
     get store() {
       return use.store;

@@ -1,10 +1,11 @@
-import { luaQueues, type AnyQueueSpec } from '@svc/queues';
+import { defaultShard, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
 import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
+import { buildKeys, type Keys } from './keys';
 import { Lease } from './lease';
 import { LoadRepository } from './load.repository';
 import { PolicyRepository } from './policy.repository';
@@ -21,9 +22,11 @@ import { VelocityRepository } from './velocity.repository';
 import { WorkerRepository } from './worker.repository';
 import { WorkflowRepository } from './workflow.repository';
 
-/** All repositories over one connection. */
+/** All repositories of one shard over one connection. */
 export interface Store {
   redis: Redis;
+  /** The keys of the shard. */
+  keys: Keys;
   jobs: JobRepository;
   index: JobIndex;
   data: DataRepository;
@@ -45,29 +48,39 @@ export interface Store {
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
-/** @param queues the queue table, so that scripts can write records and queue entries together */
-export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueueSpec>>, retention: Retention): Store {
-  loadScripts(redis, luaQueues(queues));
+/**
+ * @param queues the queue table, so that scripts can write records and queue entries together
+ * @param shard name of the shard, default the first. Config, policies and schemas exist only in the first. See ADR 21.
+ */
+export function openStore(
+  redis: Redis,
+  queues: Readonly<Record<string, AnyQueueSpec>>,
+  retention: Retention,
+  shard = defaultShard,
+): Store {
+  loadScripts(redis, shard, queues);
+  const keys = buildKeys(shard);
   return {
     redis,
-    jobs: new JobRepository(redis, retention),
-    index: new JobIndex(redis),
-    data: new DataRepository(redis, retention.dataSec),
-    deadLetters: new DeadLetterRepository(redis),
-    workers: new WorkerRepository(redis),
+    keys,
+    jobs: new JobRepository(redis, keys, retention),
+    index: new JobIndex(redis, keys),
+    data: new DataRepository(redis, keys, retention.dataSec),
+    deadLetters: new DeadLetterRepository(redis, keys),
+    workers: new WorkerRepository(redis, keys),
     config: new ConfigRepository(redis),
     schemas: new SchemaRepository(redis),
-    policy: new PolicyRepository(redis),
+    policy: new PolicyRepository(redis, keys),
     shadows: new ShadowRepository(redis),
     shadowResults: new ShadowResultRepository(redis),
     velocity: new VelocityRepository(redis),
-    load: new LoadRepository(redis),
-    workflows: new WorkflowRepository(redis),
-    runs: new RunRepository(redis),
-    runIndex: new RunIndex(redis),
-    schedules: new ScheduleRepository(redis),
-    spend: new SpendRepository(redis),
-    queuePositions: new QueuePositionRepository(redis, queues),
+    load: new LoadRepository(redis, keys),
+    workflows: new WorkflowRepository(redis, keys),
+    runs: new RunRepository(redis, keys),
+    runIndex: new RunIndex(redis, keys),
+    schedules: new ScheduleRepository(redis, keys),
+    spend: new SpendRepository(redis, keys),
+    queuePositions: new QueuePositionRepository(redis, keys, queues),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };
 }

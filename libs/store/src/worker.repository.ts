@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { runScript } from './scripts';
 
 /** A live worker in the shared snapshot. See docs/reference/worker-protocol.md#heartbeat. */
@@ -50,14 +50,17 @@ const idBatchSize = 500;
 
 /** Live workers and service instances. */
 export class WorkerRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   async writeSnapshot(snapshot: WorkerSnapshot): Promise<void> {
-    await this.redis.set(keys.workerSnapshot(), JSON.stringify(snapshot));
+    await this.redis.set(this.keys.workerSnapshot(), JSON.stringify(snapshot));
   }
 
   async snapshot(): Promise<WorkerSnapshot | null> {
-    const text = await this.redis.get(keys.workerSnapshot());
+    const text = await this.redis.get(this.keys.workerSnapshot());
     return text ? (JSON.parse(text) as WorkerSnapshot) : null;
   }
 
@@ -71,7 +74,7 @@ export class WorkerRepository {
     const reply = await runScript(
       this.redis,
       'addLiveWorker',
-      keys.liveWorkers(),
+      this.keys.liveWorkers(),
       workerId,
       nowMs,
       nowMs - liveWorkerTtlMs,
@@ -87,39 +90,39 @@ export class WorkerRepository {
    * @returns whether a live process of the worker does
    */
   async keepEcho(workerId: string, mode: EchoMode, boots: readonly string[], ttlMs: number): Promise<boolean> {
-    const record = keys.workerEchoes(workerId);
+    const record = this.keys.workerEchoes(workerId);
     const reply = await runScript(this.redis, 'keepEcho', record, mode, ttlMs, MAX_ECHOING_BOOTS, ...boots);
     return (reply as [string])[0] === 'known';
   }
 
   /** Whether a live process of the worker is known to send dispatch ids in its reports. */
   async echoesDispatch(workerId: string): Promise<boolean> {
-    return (await this.redis.exists(keys.workerEchoes(workerId))) === 1;
+    return (await this.redis.exists(this.keys.workerEchoes(workerId))) === 1;
   }
 
   async removeLiveWorker(workerId: string): Promise<void> {
-    await this.redis.zrem(keys.liveWorkers(), workerId);
+    await this.redis.zrem(this.keys.liveWorkers(), workerId);
   }
 
   /** Ids of the in-flight jobs of a worker. */
   async inFlight(workerId: string): Promise<string[]> {
-    return this.redis.smembers(keys.workerInFlight(workerId));
+    return this.redis.smembers(this.keys.workerInFlight(workerId));
   }
 
   /** Filters job ids that are not in flight on a worker. */
   async notHeld(workerId: string, ids: readonly string[]): Promise<string[]> {
-    const held = await this.redis.smismember(keys.workerInFlight(workerId), ...ids);
+    const held = await this.redis.smismember(this.keys.workerInFlight(workerId), ...ids);
     return ids.filter((_, i) => held[i] === 0);
   }
 
   /** Releases slots of jobs that are not in flight on this worker. Returns their number. */
   async freeWorkerSlots(workerId: string): Promise<number> {
-    return this.freeUnusedSlots(keys.workerInFlight(workerId), workerId);
+    return this.freeUnusedSlots(this.keys.workerInFlight(workerId), workerId);
   }
 
   /** Releases license slots of jobs that are not in flight. Returns their number. */
   async freeLicenseSlots(): Promise<number> {
-    return this.freeUnusedSlots(keys.allInFlight(), '');
+    return this.freeUnusedSlots(this.keys.allInFlight(), '');
   }
 
   private async freeUnusedSlots(set: string, workerId: string): Promise<number> {
@@ -134,33 +137,38 @@ export class WorkerRepository {
   /** Numbers of in-flight jobs of workers, by the scheduler's count. */
   async inFlightCounts(workerIds: readonly string[]): Promise<number[]> {
     const pipeline = this.redis.pipeline();
-    for (const id of workerIds) pipeline.scard(keys.workerInFlight(id));
+    for (const id of workerIds) pipeline.scard(this.keys.workerInFlight(id));
     return ((await pipeline.exec()) ?? []).map(([, count]) => Number(count));
   }
 
   /** Job ids dispatched to a worker, newest first. */
   async recentJobs(workerId: string, count: number): Promise<string[]> {
-    return this.redis.lrange(keys.workerJobs(workerId), 0, count - 1);
+    return this.redis.lrange(this.keys.workerJobs(workerId), 0, count - 1);
   }
 
   /** Lanes with waiting jobs, and their routing requirements. */
   async lanes(): Promise<Record<string, string>> {
-    return this.redis.hgetall(keys.lanes());
+    return this.redis.hgetall(this.keys.lanes());
   }
 
   async keepInstance(instance: InstanceRecord): Promise<void> {
-    await this.redis.set(keys.instance(instance.service, instance.id), JSON.stringify(instance), 'EX', instanceTtlSec);
+    await this.redis.set(
+      this.keys.instance(instance.service, instance.id),
+      JSON.stringify(instance),
+      'EX',
+      instanceTtlSec,
+    );
   }
 
   async dropInstance(service: string, id: string): Promise<void> {
-    await this.redis.del(keys.instance(service, id));
+    await this.redis.del(this.keys.instance(service, id));
   }
 
   /** Running instances of some services. */
   async instances(services: readonly string[]): Promise<(InstanceRecord & { ttl_remaining_ms: number })[]> {
     const found: (InstanceRecord & { ttl_remaining_ms: number })[] = [];
     for (const service of services) {
-      for await (const batch of this.redis.scanStream({ match: keys.instance(service, '*'), count: 1000 })) {
+      for await (const batch of this.redis.scanStream({ match: this.keys.instance(service, '*'), count: 1000 })) {
         for (const key of batch as string[]) {
           const [text, ttl] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
           if (text) found.push({ ...(JSON.parse(text) as InstanceRecord), ttl_remaining_ms: Math.max(0, ttl) });

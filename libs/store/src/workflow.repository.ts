@@ -2,7 +2,7 @@ import type { TenantScope } from '@svc/contract';
 import { fingerprint } from '@svc/json';
 import type { Redis } from 'ioredis';
 import type { ConfigDocument } from './config.repository';
-import { keys } from './keys';
+import type { Keys } from './keys';
 import { toPolicyWriteArgs, type KeptSnapshots } from './policy.repository';
 import { parseJson, type JsonObject } from './run.record';
 import { runScript } from './scripts';
@@ -63,7 +63,10 @@ type FindResult<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind:
 
 /** Versioned definitions of workflows, as opaque JSON. See docs/reference/workflows.md#definitions. */
 export class WorkflowRepository {
-  constructor(private readonly redis: Redis) {}
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
 
   /** Atomic: of writers that expect the same version, one wins. @param policy written in the same transaction */
   async write(
@@ -90,7 +93,7 @@ export class WorkflowRepository {
   async get(scope: TenantScope, id: string): Promise<FindResult<WorkflowRecord>> {
     const fields = ['tenant', 'version', 'document', 'at', 'by', 'author', 'created_at', 'created_by', 'removed_at'];
     const [tenant, version, document, at, by, author, createdAt, createdBy, removedAt] = await this.redis.hmget(
-      keys.workflow(id),
+      this.keys.workflow(id),
       ...fields,
     );
     if (!tenant || !document || removedAt) return { kind: 'missing' };
@@ -107,7 +110,7 @@ export class WorkflowRepository {
   async version(scope: TenantScope, id: string, version: number): Promise<FindResult<WorkflowVersion>> {
     const older = [`document:${version}`, `at:${version}`, `by:${version}`, `author:${version}`];
     const fields = ['tenant', 'version', 'document', 'at', 'by', 'author', ...older];
-    const [tenant, newest, ...rest] = await this.redis.hmget(keys.workflow(id), ...fields);
+    const [tenant, newest, ...rest] = await this.redis.hmget(this.keys.workflow(id), ...fields);
     const [document, at, by, author] = Number(newest) === version ? rest : rest.slice(4);
     if (!tenant || !document) return { kind: 'missing' };
     if (scope !== '*' && scope !== tenant) return { kind: 'other_tenant' };
@@ -126,7 +129,7 @@ export class WorkflowRepository {
 
   /** Current versions of a tenant's workflows, last updated first. */
   async list(tenant: string, limit: number): Promise<WorkflowRecord[]> {
-    const ids = await this.redis.zrevrange(keys.workflows(tenant), 0, limit - 1);
+    const ids = await this.redis.zrevrange(this.keys.workflows(tenant), 0, limit - 1);
     const workflows = await Promise.all(ids.map((id) => this.get(tenant, id)));
     return workflows.flatMap((workflow) => (workflow.kind === 'found' ? [workflow.value] : []));
   }
@@ -156,14 +159,14 @@ export class WorkflowRepository {
     values: readonly (string | number)[],
     policy: PolicyPart | undefined,
   ): Promise<unknown> {
-    if (!policy) return runScript(this.redis, script, keys.workflow(id), ...values);
+    if (!policy) return runScript(this.redis, script, this.keys.workflow(id), ...values);
     const { document, readRevision, kept } = policy;
-    const place = keys.config(document.scope, document.scope_id);
+    const place = this.keys.config(document.scope, document.scope_id);
     const replacement = toPolicyWriteArgs(document, readRevision, kept);
     return runScript(
       this.redis,
       'writeWithPolicy',
-      keys.workflow(id),
+      this.keys.workflow(id),
       place,
       script,
       values.length,

@@ -7,6 +7,7 @@ export {
   budgetWaitMs,
   checkJobBudget,
   mayFreeBudget,
+  planReservation,
   reserveBudget,
 } from './reserve-budget';
 export { publishSpendAlerts } from './publish-alerts';

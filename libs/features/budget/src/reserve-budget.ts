@@ -9,7 +9,15 @@ import {
   type BudgetAction,
   type Budgets,
 } from '@svc/policy';
-import type { JobRecord, OverBudget, ReserveOutcome, SpendAccount, Store, StoredRequest } from '@svc/store';
+import type {
+  JobRecord,
+  OverBudget,
+  Reservation,
+  ReserveOutcome,
+  SpendAccount,
+  Store,
+  StoredRequest,
+} from '@svc/store';
 import type { Clock } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import { toConfigScope } from '@svc/decision';
@@ -57,13 +65,34 @@ export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<
   }
   if (size === 'alert') deps.events.overBudget(job.topic, 'alert', 'per_job_max_usd');
   const accounts = listAccounts(budgets.layers, deps.clock.nowMs());
-  const outcome = await deps.store.spend.reserve(job.id, {
-    micros: estimate,
-    accounts: accounts.map((account) => toSpendAccount(job, account)),
-    run: { limit: budgets.nearest.perRunMax, action: budgets.nearest.action },
-  });
+  const outcome = await deps.store.spend.reserve(job.id, toReservation(job, budgets, accounts));
   return outcome.kind === 'over' ? toRefusal(outcome, accounts) : undefined;
 }
+
+/** What the call that accepts a new job does about its budgets. */
+export type NewJobBudget =
+  { kind: 'none' } | { kind: 'reserve'; reservation: Reservation } | { kind: 'left_to_scheduler' };
+
+/**
+ * The reservation for the call that accepts and places a new job. A job whose estimate is over the maximum per job is left to
+ * the scheduler, which denies or reports it.
+ */
+export async function planReservation(
+  { config, clock }: Pick<BudgetDeps, 'config' | 'clock'>,
+  job: JobRecord,
+): Promise<NewJobBudget> {
+  const budgets = await config.budgetsAt(toConfigScope(job));
+  if (!budgets) return { kind: 'none' };
+  if (checkJobSize(budgets.nearest, getEstimate(job.request)) !== 'fits') return { kind: 'left_to_scheduler' };
+  const accounts = listAccounts(budgets.layers, clock.nowMs());
+  return { kind: 'reserve', reservation: toReservation(job, budgets, accounts) };
+}
+
+const toReservation = (job: JobRecord, { nearest }: Budgets, accounts: readonly BudgetAccount[]): Reservation => ({
+  micros: getEstimate(job.request),
+  accounts: accounts.map((account) => toSpendAccount(job, account)),
+  run: { limit: nearest.perRunMax, action: nearest.action },
+});
 
 /** @throws budget_exceeded when the estimated cost exceeds the maximum per job */
 export function checkJobBudget(budgets: Budgets | undefined, request: StoredRequest): void {

@@ -1,8 +1,9 @@
+import { planReservation } from '@svc/budget';
 import { isGate } from '@svc/contract';
 import type { NewJobPlacement, PermittedJob, ProposedPlacement } from '@svc/jobs';
 import { type BoundarySettings, type EffectiveConfig, routingRules } from '@svc/settings';
 import type { JobRecord, Placed } from '@svc/store';
-import { policyPart, toConfigScope } from '@svc/decision';
+import { policyPart } from '@svc/decision';
 import { KnownLanes } from './known-lanes';
 import { planDispatch, type PlanDeps, type PlannedDispatch } from './plan-dispatch';
 import type { SchedulingEvents } from './scheduling-deps';
@@ -27,8 +28,8 @@ const MAX_TRACKED = 8_192;
 
 /**
  * Proposes where the accepting call puts a job that policy permits, and publishes its dispatch. Jobs that need more than
- * that call go to the queue of undecided jobs: approval gates, jobs with a budget, and critical jobs without a free worker,
- * for which the scheduler may preempt others. See docs/adr/0018-dispatch-at-submission.md.
+ * that call go to the queue of undecided jobs: approval gates, jobs that do not fit in their budgets, and critical jobs
+ * without a free worker, for which the scheduler may preempt others. See docs/adr/0018-dispatch-at-submission.md.
  */
 export class PlacementAtSubmission implements NewJobPlacement {
   private readonly lanes: KnownLanes;
@@ -43,7 +44,9 @@ export class PlacementAtSubmission implements NewJobPlacement {
 
   async propose({ record, decision, config }: PermittedJob): Promise<ProposedPlacement | undefined> {
     const { registry, fleet, mayDispatch } = this.deps;
-    if (isGate(record.topic) || (await this.deps.config.budgetsAt(toConfigScope(record)))) return undefined;
+    if (isGate(record.topic)) return undefined;
+    const budget = await planReservation(this.deps, record);
+    if (budget.kind === 'left_to_scheduler') return undefined;
     const rules = await routingRules(this.deps);
     const planned = planDispatch(this.deps, record, { rules, config, constraints: decision.constraints });
     // A process that is disconnected from the bus could not publish, and does not notice that workers leave.
@@ -57,6 +60,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
       snapshot: policyPart(decision.policy_snapshot ?? ''),
       otherLanes: worker ? this.lanes.notServedBy(worker, fleet.pools(), rules) : [],
       mayWait,
+      ...(budget.kind === 'reserve' && { budget: budget.reservation }),
     };
     return { place, settle: (placed) => this.settle(record, planned, placed) };
   }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { queuePrefix, type AnyQueueSpec } from './spec';
+import { defaultShard, shardTag, type AnyQueueSpec } from './spec';
 
 export interface QueueCount {
   queue: string;
@@ -19,12 +19,13 @@ const parts = [
 export async function countEntries(
   redis: Redis,
   queues: Readonly<Record<string, AnyQueueSpec>>,
+  shard = defaultShard,
 ): Promise<QueueCount[]> {
   const wanted = Object.values(queues).flatMap(({ name }) =>
     parts.map(([state, part, command]) => ({ name, state, part, command })),
   );
   const pipeline = redis.pipeline();
-  for (const { name, part, command } of wanted) pipeline[command](`${queuePrefix}:${name}:${part}`);
+  for (const { name, part, command } of wanted) pipeline[command](`${shardTag(shard)}:${name}:${part}`);
   const replies = (await pipeline.exec()) ?? [];
   return wanted.map(({ name, state }, i) => {
     const [error, count] = replies[i] ?? [];

@@ -1,5 +1,5 @@
 import { DelayedError, Queue, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
-import { entryOptions, queuePrefix, type AnyQueueSpec, type QueueSpec } from './spec';
+import { defaultShard, entryOptions, shardTag, type AnyQueueSpec, type QueueSpec } from './spec';
 
 export interface Work<Payload, Ctx> {
   payload: Payload;
@@ -27,8 +27,8 @@ export const processorsFor =
   });
 
 /** A queue handle for Bull Board, metrics, and adding entries outside a script. */
-export const openQueue = (spec: AnyQueueSpec, connection: ConnectionOptions): Queue =>
-  new Queue(spec.name, { connection, prefix: queuePrefix, defaultJobOptions: entryOptions(spec) });
+export const openQueue = (spec: AnyQueueSpec, connection: ConnectionOptions, shard = defaultShard): Queue =>
+  new Queue(spec.name, { connection, prefix: shardTag(shard), defaultJobOptions: entryOptions(spec) });
 
 export interface WorkerHooks {
   /** Called when a processor threw; the entry is retried or failed. */
@@ -43,6 +43,8 @@ export interface WorkerHooks {
   lockMs?: number;
   /** Interval of checks for expired leases. Default 15 s. */
   stalledCheckMs?: number;
+  /** Shard whose queue it consumes. Default: the first. */
+  shard?: string;
 }
 
 /**
@@ -57,7 +59,7 @@ export function startWorker<P, Ctx>(
   hooks: WorkerHooks,
 ): Worker {
   const { queue, run } = processor;
-  const { lockMs = 60_000, stalledCheckMs = 15_000 } = hooks;
+  const { lockMs = 60_000, stalledCheckMs = 15_000, shard = defaultShard } = hooks;
   const handle = async (entry: Job, token?: string) => {
     const { error, value } = queue.payload.validate(entry.data);
     if (error) throw new UnrecoverableError(`${queue.name}: payload is not valid: ${error.message}`);
@@ -78,7 +80,7 @@ export function startWorker<P, Ctx>(
     },
     {
       connection,
-      prefix: queuePrefix,
+      prefix: shardTag(shard),
       concurrency: queue.concurrency,
       lockDuration: lockMs,
       lockRenewTime: Math.ceil(lockMs / 3),

@@ -23,11 +23,19 @@ export type AnyQueueSpec = QueueSpec<any>;
 
 export const defineQueues = <const Specs extends Record<string, AnyQueueSpec>>(specs: Specs): Specs => specs;
 
+/** The first shard, and the only one of an installation that does not configure others. See docs/adr/0021-shards.md. */
+export const defaultShard = 's0';
+
 /**
- * Prefix of all BullMQ keys. Its hash tag is the one of the records (see `keys.ts`), so that one script may move a record
- * and its queue entry together.
+ * Hash tag of the keys of a shard, and prefix of its BullMQ keys. Records and queues share it, so that one script may move a
+ * record and its queue entry together.
+ *
+ * @throws Error for a name that is not lowercase letters and digits, since names of keys and Lua code contain it
  */
-export const queuePrefix = '{s0}';
+export function shardTag(shard: string): string {
+  if (!/^[a-z0-9]{1,16}$/.test(shard)) throw new Error(`not the name of a shard: ${shard}`);
+  return `{${shard}}`;
+}
 
 /** Options of all entries of a queue. */
 export const entryOptions = (spec: AnyQueueSpec) => ({
@@ -39,10 +47,10 @@ export const entryOptions = (spec: AnyQueueSpec) => ({
 });
 
 /** The queue table for Lua: `bull.<key>.prefix` and `.opts`. */
-export const luaQueues = (specs: Readonly<Record<string, AnyQueueSpec>>): string => {
+export const luaQueues = (specs: Readonly<Record<string, AnyQueueSpec>>, shard: string): string => {
   const rows = Object.entries(specs).map(
     ([key, spec]) =>
-      `  ${key} = { prefix = '${queuePrefix}:${spec.name}:', opts = '${JSON.stringify(entryOptions(spec))}' },`,
+      `  ${key} = { prefix = '${shardTag(shard)}:${spec.name}:', opts = '${JSON.stringify(entryOptions(spec))}' },`,
   );
   return `local bull = {\n${rows.join('\n')}\n}\n`;
 };

@@ -11,12 +11,13 @@
           queue (entry suffix), next? = a transition on creation, as for move_job,
           place? = the placement of a permitted job: { snapshot (policy part), lane = { id, spec, level },
             worker? = { id, pool, max }, other_lanes = {ids that the worker does not serve}, may_wait, dispatch_id, reason,
-            run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms, from, retain } }
+            run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms, from, retain,
+            budget? = its reservation, as for reserve_spend } }
         2 context document     3 first decision (JSON) or ''     4 ... fields of the record, as field, value, ...
 
   A permitted job is dispatched to the proposed worker if no older job may want its slot and the limits allow it; otherwise
-  it is added to its lane. Without a placement, or when the policy of its decision is not in effect, it goes to the queue
-  of undecided jobs.
+  it is added to its lane. Without a placement, when the policy of its decision is not in effect, or when it does not fit in
+  its budgets, it goes to the queue of undecided jobs.
 
   Returns  accepted <µs> <queued>  |  accepted <µs> <waiting> <reason>  |  accepted <µs> <dispatched> <attempt>
            |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced  |  memory_taken
@@ -56,6 +57,10 @@ local place, reason, position, detail = a.place, nil, 'queued', nil
 if place and may_place(place) then
   reason = room_for_new(place, a.tenant)
   if reason == 'ok' then position = 'dispatched' elseif place.may_wait then position, detail = 'waiting', reason end
+end
+if position ~= 'queued' and place.budget then
+  local reservation = reserve_new(place.budget, value_in(a.fields, 'run'), at)
+  if reservation then set({ 'reserved', reservation }) else position, detail = 'queued', nil end
 end
 if position ~= 'queued' then set({ 'decided', 'submission', 'run_ms', tostring(place.run_ms) }) end
 if position == 'waiting' then

@@ -3,7 +3,7 @@ import { keys } from '@svc/store';
 import { ChatRepository } from './chat.repository';
 
 const use = useRedisStore();
-const chat = () => new ChatRepository(use.redis);
+const chat = () => new ChatRepository(use.store.redis);
 const say = (...numbers: number[]) => {
   const [first, ...rest] = numbers.map((n) => ({ n }));
   return first ? chat().append('run:1', [first, ...rest]) : Promise.resolve(-1);

@@ -1,6 +1,6 @@
 import { isRunEnded } from '@svc/lifecycle';
 import { mergeConfig } from '@svc/policy';
-import { keys, type OpenOutcome, type RunSave } from '@svc/store';
+import type { OpenOutcome, RunSave } from '@svc/store';
 import {
   defaultPlanLimits,
   plan,
@@ -57,7 +57,7 @@ class RunLease {
 
   constructor({ store, settings }: RunDeps, runId: string, owner: string) {
     const { lockMs } = settings;
-    const lease = store.lease(keys.runLock(runId), owner, lockMs);
+    const lease = store.lease(store.keys.runLock(runId), owner, lockMs);
     this.renewal = setInterval(() => this.held && void lease.renew().catch(() => undefined), lockMs / 3);
   }
 

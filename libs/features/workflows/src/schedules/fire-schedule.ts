@@ -1,6 +1,6 @@
 import { AppError } from '@svc/contract';
 import { isRunEnded } from '@svc/lifecycle';
-import { keys, type ScheduleNow, type ScheduleRecord, type StartOutcome, type Store } from '@svc/store';
+import type { ScheduleNow, ScheduleRecord, StartOutcome, Store } from '@svc/store';
 import { applyMisfireRule } from '@svc/workflow';
 import type { Random } from '@svc/platform';
 import { joinIdentities } from '@svc/identity';
@@ -20,7 +20,7 @@ export interface ScheduledStart {
 }
 
 export interface FireScheduleDeps {
-  store: Pick<Store, 'schedules' | 'runs' | 'lease'>;
+  store: Pick<Store, 'keys' | 'schedules' | 'runs' | 'lease'>;
   random: Pick<Random, 'uuid'>;
   /** @throws AppError when the start is refused */
   start(start: ScheduledStart): Promise<{ runId: string }>;
@@ -84,7 +84,7 @@ function buildClaim(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnT
 /** Makes the recorded starts, oldest first, one process at a time. */
 async function makeStarts(deps: FireScheduleDeps, id: string): Promise<{ retryInMs: number } | void> {
   const { store } = deps;
-  const lock = store.lease(keys.scheduleLock(id), deps.random.uuid(), lockMs);
+  const lock = store.lease(store.keys.scheduleLock(id), deps.random.uuid(), lockMs);
   try {
     for (;;) {
       if (!(await lock.hold())) return { retryInMs: lockedRetryMs };

@@ -61,7 +61,7 @@ describe('velocity windows in Redis', () => {
 
     const keys = [...(await windows()), remembered];
 
-    expect(keys.map(findKeyName)).toEqual(['velocity', 'velocity', 'velocityWindows']);
+    expect(keys.map((key) => findKeyName(key))).toEqual(['velocity', 'velocity', 'velocityWindows']);
     expect(keys.join()).not.toContain('acme');
     for (const key of keys) {
       const ttlMs = await redis.pttl(key);

@@ -20,13 +20,17 @@ local function may_place(p)
   return facts.policy == p.snapshot and not facts.is_paused
 end
 
+-- The queue entries of undecided jobs that are ready or being processed.
+local function undecided_jobs()
+  local jobs = bull.jobs.prefix
+  return jobs .. 'prioritized', jobs .. 'wait', jobs .. 'active'
+end
+
 -- Whether an older job may want the slot of the proposed worker: one that is undecided, or waits in a lane that the worker
 -- may serve. `p.other_lanes` are lanes that it does not serve.
 local function has_predecessor(p, tenant)
-  local jobs = bull.jobs.prefix
-  local undecided = { jobs .. 'prioritized', jobs .. 'wait', jobs .. 'active' }
-  if redis.call('EXISTS', key.lanes(), unpack(undecided)) == 0 then return false end
-  if redis.call('EXISTS', unpack(undecided)) > 0 then return true end
+  if redis.call('EXISTS', key.lanes(), undecided_jobs()) == 0 then return false end
+  if redis.call('EXISTS', undecided_jobs()) > 0 then return true end
   local lanes = redis.call('HKEYS', key.lanes())
   if #lanes > MAX_LANES_SEARCHED then return true end
   local others = {}
@@ -43,6 +47,14 @@ local function room_for_new(p, tenant)
   if not p.worker then return p.reason end
   if has_predecessor(p, tenant) then return 'pool_overloaded' end
   return room_for(tenant, p.tenant_cap, p.worker, p.license_cap)
+end
+
+-- Reserves the cost of a new job. Nil if it does not fit, or if an undecided job may want the same budget: then the scheduler
+-- reserves in the order of that queue.
+local function reserve_new(budget, run, at)
+  if redis.call('EXISTS', undecided_jobs()) > 0 then return nil end
+  local over, reservation = reserve_spend(budget, run, at)
+  if not over then return reservation end
 end
 
 -- Adds a new job to its lane, and notifies the schedulers if it is the first there at its level.
