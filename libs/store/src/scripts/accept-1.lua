@@ -59,7 +59,7 @@ if place and may_place(place) then
   if reason == 'ok' then position = 'dispatched' elseif place.may_wait then position, detail = 'waiting', reason end
 end
 if position ~= 'queued' and place.budget then
-  local reservation = reserve_new(place.budget, value_in(a.fields, 'run'), at)
+  local reservation = reserve_new(place.budget, value_in(fields, 'run'), at)
   if reservation then set({ 'reserved', reservation }) else position, detail = 'queued', nil end
 end
 if position ~= 'queued' then set({ 'decided', 'submission', 'run_ms', tostring(place.run_ms) }) end
