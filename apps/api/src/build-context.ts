@@ -13,15 +13,13 @@ import {
   type OpenMetrics,
 } from '@svc/runtime';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
-import type { WorkerRegistry } from '@svc/dispatch';
+import { openPlacement, placementEvents, type WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
-import { openPlacement } from './open-placement';
-import { placementEvents } from './placement-events';
 import { policyDocumentDeps } from './policy-document-deps';
 import { statusDeps, type StatusParts } from './status-deps';
 

@@ -21,9 +21,11 @@ import {
   markSecrets,
   requestHash,
   type RequiredApproval,
+  safetyFields,
   toPolicyContent,
 } from '@svc/decision';
 import { definitionAuthor } from './create-run';
+import { type Permit, permitJob } from './permit-job';
 import type { RunDeps } from './run-deps';
 
 /** A run that this process holds the lock of, with its definition. */
@@ -219,11 +221,38 @@ interface NewJob extends Creation {
 export class JobRefused extends Error {}
 
 /** @throws JobRefused when its input is too large, backpressure, overloaded, Fenced */
-async function accept(
+async function accept(deps: RunDeps, owned: OwnedRun, job: NewJob): Promise<void> {
+  const { acceptance, live, bytes, permit } = await toAcceptance(deps, owned, job);
+  const fence = { run: owned.run.id, owner: owned.owner };
+  const outcome = await deps.admission.job(acceptance.tenant, bytes, () =>
+    deps.store.jobs.accept({ ...acceptance, fence }),
+  );
+  if (outcome.kind === 'memory_taken') {
+    throw new JobRefused(`the memory ${acceptance.memory?.id ?? ''} belongs to another tenant`);
+  }
+  // A repeated pass finds the job, whose decision was reported when it was created.
+  if (outcome.kind !== 'accepted') return;
+  if (live) deps.shadows.decided(live);
+  if (permit && outcome.placed.kind !== 'queued') deps.shadows.decided(permit.live);
+  permit?.proposal?.settle(outcome.placed);
+}
+
+/** A job as the accepting call stores it. */
+interface PreparedJob {
+  acceptance: Acceptance;
+  /** Size of its input. */
+  bytes: number;
+  /** The decision to report to shadow policies once the job exists. */
+  live?: LiveDecision | undefined;
+  permit?: Permit | undefined;
+}
+
+/** @throws JobRefused when its input is too large */
+async function toAcceptance(
   deps: RunDeps,
-  { run, owner, nowMs }: OwnedRun,
+  { run, nowMs }: OwnedRun,
   { id, path, request, document, retried, live, safety, ...creation }: NewJob,
-): Promise<void> {
+): Promise<PreparedJob> {
   const { org_id: tenant, triggered_by = '' } = run;
   const context = JSON.stringify(document);
   const bytes = Buffer.byteLength(context);
@@ -234,35 +263,54 @@ async function accept(
   const { topic, memory_id: memoryId } = request;
   const author = run.metadata?.[definitionAuthor];
   const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
-  const outcome = await deps.admission.job(tenant, bytes, () =>
-    deps.store.jobs.accept({
-      id,
-      tenant,
-      traceId: run.id,
-      topic,
-      fields: {
-        request,
-        submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
-        job_hash: requestHash({ id, tenant, topic, request }),
-        deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
-        run: run.id,
-        ...(author !== undefined && { author }),
-        ...(path !== undefined && { run_path: path }),
-        ...(retried && { letter: 'withhold' as const }),
-        ...(safety && { safety }),
-      },
-      context,
-      priority: queuePriorities[request.priority],
-      activeLimit: 0,
-      ...(memory && { memory }),
-      fence: { run: run.id, owner },
-      ...creation,
-    }),
-  );
-  if (outcome.kind === 'memory_taken') throw new JobRefused(`the memory ${memoryId} belongs to another tenant`);
-  // A repeated pass finds the job, whose decision was reported when it was created.
-  if (live && outcome.kind === 'accepted') deps.shadows.decided(live);
+  const fields = {
+    request,
+    submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
+    job_hash: requestHash({ id, tenant, topic, request }),
+    deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
+    run: run.id,
+    ...(author !== undefined && { author }),
+    ...(path !== undefined && { run_path: path }),
+    ...(retried && { letter: 'withhold' as const }),
+    ...(safety && { safety }),
+  };
+  const isDecided = creation.next !== undefined || isGate(topic);
+  const record = newRecord({ id, tenant, trace_id: run.id, topic, ...fields }, deps.clock.nowUs());
+  const permit = isDecided ? undefined : await permitJob(deps, record, { ...document });
+  const acceptance: Acceptance = {
+    id,
+    tenant,
+    traceId: run.id,
+    topic,
+    fields: { ...fields, ...(permit && safetyFields(permit.decision)) },
+    context,
+    priority: queuePriorities[request.priority],
+    activeLimit: 0,
+    ...(memory && { memory }),
+    ...creation,
+    ...(permit && { decision: permit.decision }),
+    ...(permit?.proposal && { place: permit.proposal.place }),
+  };
+  return { acceptance, bytes, live, permit };
 }
+
+type NewFields = Pick<
+  JobRecord,
+  'id' | 'tenant' | 'trace_id' | 'topic' | 'request' | 'submitter' | 'job_hash' | 'deadline_ms'
+> &
+  Partial<JobRecord>;
+
+/** A job as it is on creation. */
+const newRecord = (fields: NewFields, nowUs: number): JobRecord => ({
+  state: 'PENDING',
+  created_at: nowUs,
+  updated_at: nowUs,
+  attempts: 0,
+  retry_count: 0,
+  parked: '',
+  lane: '',
+  ...fields,
+});
 
 /** Config scope of a run. */
 export const toConfigScope = ({ org_id, team_id, workflow_id }: RunState) => ({

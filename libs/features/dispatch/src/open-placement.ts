@@ -1,19 +1,22 @@
-import { PlacementAtSubmission, type PlacementDeps } from '@svc/dispatch';
-import type { DataTokens } from '@svc/identity';
+import type { DataUrlSettings } from '@svc/jobs';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import type { JobEndings } from '@svc/store';
+import { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 
-type PlacementBoot = Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>;
+type PlacementBoot = Pick<Boot<Pick<ApiEnv, 'dispatchAtSubmission' | 'dataUrlBase'>>, 'env' | 'log' | 'onStop'>;
 
 /** Opens the placement of permitted jobs by the accepting call; undefined when it is switched off. */
 export function openPlacement(
   { env, log, onStop }: PlacementBoot,
-  { endings, tokens }: { endings: Pick<JobEndings, 'follow'>; tokens: DataTokens | undefined },
+  {
+    endings,
+    tokens,
+  }: { endings: Pick<JobEndings, 'follow'>; tokens: DataUrlSettings['tokens'] | undefined },
   deps: Omit<PlacementDeps, 'dataUrls' | 'mayDispatch'>,
 ): PlacementAtSubmission | undefined {
   if (!env.dispatchAtSubmission) return undefined;
   const { dataUrlBase: base } = env;
-  // Schedulers with this key may add data URLs to dispatches, and without the base URL the gateway could not.
+  // Schedulers with this key may add data URLs to dispatches, and without the base URL this process could not.
   const mayDispatch = tokens === undefined || base !== undefined;
   if (!mayDispatch)
     log.info('jobs are not dispatched at submission: SVC_DATA_URL_KEY is set without SVC_DATA_URL_BASE');
