@@ -25,6 +25,7 @@ import { buildContext } from './build-context';
 import type { EngineContext } from './context';
 import { runEvents } from './events';
 import { engineLoops } from './loops';
+import { openRunWakes } from './open-run-wakes';
 import { processors } from './processors';
 
 /** Options of an engine in a test. */
@@ -35,6 +36,8 @@ export interface EnginePlan {
   /** Builds the context only, without queue workers and loops. */
   idle?: boolean;
   withoutLoops?: boolean;
+  /** Takes no queue entries: runs proceed by notifications only. */
+  withoutQueues?: boolean;
   /** Offset of its clock, ms. */
   aheadMs?: number;
 }
@@ -146,7 +149,7 @@ export async function startEngine(
         ),
       );
     }
-    if (!plan.idle) {
+    if (!plan.idle && !plan.withoutQueues) {
       const workers = startWorkers('engine', queues, processors, ctx, await redisOptions(env, 'worker'), {
         lockMs: env.queueLockMs,
         stalledCheckMs: env.queueStalledCheckMs,
@@ -155,6 +158,7 @@ export async function startEngine(
       });
       stops.push(() => Promise.all(workers.map((worker) => worker.close())));
     }
+    if (!plan.idle) await openRunWakes(boot, ctx);
     return { ctx, platform, registry, defects, metrics: () => opened.text(), stop };
   } catch (error) {
     await stop();

@@ -22,6 +22,7 @@ import { buildContext } from './build-context';
 import { runEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
 import { engineLoops } from './loops';
+import { openRunWakes } from './open-run-wakes';
 import { processors } from './processors';
 
 void runService({
@@ -96,5 +97,6 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     onFailed: (queue, entry, error) => log.warn('queue entry failed', { queue, entry, error }),
     onError: (queue, error) => log.oncePer(`queue:${queue}`, 10_000).warn('queue failed', { queue, error }),
   });
+  await openRunWakes(boot, ctx);
   onStop('queues', () => Promise.all(workers.map((worker) => worker.close())));
 }

@@ -169,6 +169,37 @@ const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
 const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(fields)).flat();
 
+const toRetain = ({ metaSec, dataSec }: Retention) => ({ meta_sec: metaSec, data_sec: dataSec });
+
+/** The acceptance as `accept_job()` expects it. @param next the transition on creation, as for `move_job()` */
+export const acceptanceDocument = (a: Acceptance, retention: Retention, next?: object): object => ({
+  id: a.id,
+  tenant: a.tenant,
+  trace_id: a.traceId,
+  topic: a.topic,
+  fields: flat(a.fields),
+  meta_sec: retention.metaSec,
+  priority: a.priority,
+  active_limit: a.activeLimit,
+  queue: 'submit',
+  ...(a.decision && { decision: JSON.stringify(a.decision) }),
+  ...(a.idempotency && {
+    idempotency: {
+      key: a.idempotency.key,
+      hash: a.idempotency.hash,
+      answer: a.idempotency.answer,
+      ttl_sec: a.idempotency.ttlSec,
+      ...(a.idempotency.isInternal && { internal: true }),
+    },
+  }),
+  ...(a.isNew && { is_new: true }),
+  ...(a.fence && { fence: a.fence }),
+  ...(a.memory && { memory: a.memory }),
+  ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
+  ...(next && { next }),
+  ...(a.place && { place: placementDocument(a.place, toRetain(retention)) }),
+});
+
 /** Job records in Redis. Each method is one round trip and makes no policy decisions. */
 export class JobRepository {
   constructor(
@@ -177,7 +208,7 @@ export class JobRepository {
   ) {}
 
   private get retain() {
-    return { meta_sec: this.retention.metaSec, data_sec: this.retention.dataSec };
+    return toRetain(this.retention);
   }
 
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
@@ -210,33 +241,8 @@ export class JobRepository {
    * @throws Fenced
    */
   async accept(a: Acceptance): Promise<AcceptOutcome> {
-    const document = {
-      id: a.id,
-      tenant: a.tenant,
-      trace_id: a.traceId,
-      topic: a.topic,
-      fields: flat(a.fields),
-      meta_sec: this.retention.metaSec,
-      priority: a.priority,
-      active_limit: a.activeLimit,
-      queue: 'submit',
-      ...(a.decision && { decision: JSON.stringify(a.decision) }),
-      ...(a.idempotency && {
-        idempotency: {
-          key: a.idempotency.key,
-          hash: a.idempotency.hash,
-          answer: a.idempotency.answer,
-          ttl_sec: a.idempotency.ttlSec,
-          ...(a.idempotency.isInternal && { internal: true }),
-        },
-      }),
-      ...(a.isNew && { is_new: true }),
-      ...(a.fence && { fence: a.fence }),
-      ...(a.memory && { memory: a.memory }),
-      ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
-      ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
-      ...(a.place && { place: placementDocument(a.place, this.retain) }),
-    };
+    const next = a.next && this.moveDocument(a.tenant, a.next.event, a.next.extras);
+    const document = acceptanceDocument(a, this.retention, next);
     const reply = await runScript(this.redis, 'accept', keys.job(a.id), luaJson(document), a.context);
     const [kind, detail = '', position = '', more = ''] = reply as [AcceptOutcome['kind'] | 'fenced', ...string[]];
     switch (kind) {

@@ -54,6 +54,8 @@ const tables = {
   runTimeline: { template: '{s0}:wf:run:timeline:<id>', type: 'list', holds: 'last 1000 events of a run (JSON), oldest first', kept: 'as the run' },
   runTimers: { template: '{s0}:wf:run:timers:<id>', type: 'hash', holds: 'timer of a run to when it is due (ms) and the queue entry that fires it (JSON)', kept: 'until fired, or the end of the run' },
   runInbox: { template: '{s0}:wf:run:inbox:<id>', type: 'list', holds: 'unprocessed events of a run (JSON), oldest first', kept: 'until a pass is saved' },
+  runEngines: { template: '{s0}:wf:engines', type: 'set', holds: 'ids of engines that listen for woken runs', kept: 'until one stops, or a message to it has no receiver' },
+  runWakes: { template: '{s0}:wf:wakes:<engine>', type: 'any', holds: 'channel, not a key: a run (id, revision, unprocessed events, JSON) when it is woken, for one engine', kept: 'not stored' },
   runIdempotency: { template: '{s0}:wf:run:idempotency:<tenant>:<workflow>:<key>', type: 'hash', holds: 'request hash and response of the first start of a workflow with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
   runsInStatus: { template: '{s0}:wf:runs:status:<tenant>:<status>', type: 'zset', holds: 'run ids of a tenant in a status, by updated_at (µs)', kept: 'as the run' },
   runsOfWorkflow: { template: '{s0}:wf:runs:of:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by updated_at (µs)', kept: 'as the run' },

@@ -64,6 +64,7 @@ const includes = [
   'job',
   'dispatch',
   'placement',
+  'accept',
   'run',
   'schedule',
 ];

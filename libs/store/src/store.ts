@@ -63,7 +63,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     velocity: new VelocityRepository(redis),
     load: new LoadRepository(redis),
     workflows: new WorkflowRepository(redis),
-    runs: new RunRepository(redis),
+    runs: new RunRepository(redis, retention),
     runIndex: new RunIndex(redis),
     schedules: new ScheduleRepository(redis),
     spend: new SpendRepository(redis),

@@ -8,10 +8,7 @@ type PlacementBoot = Pick<Boot<Pick<ApiEnv, 'dispatchAtSubmission' | 'dataUrlBas
 /** Opens the placement of permitted jobs by the accepting call; undefined when it is switched off. */
 export function openPlacement(
   { env, log, onStop }: PlacementBoot,
-  {
-    endings,
-    tokens,
-  }: { endings: Pick<JobEndings, 'follow'>; tokens: DataUrlSettings['tokens'] | undefined },
+  { endings, tokens }: { endings: Pick<JobEndings, 'follow'>; tokens: DataUrlSettings['tokens'] | undefined },
   deps: Omit<PlacementDeps, 'dataUrls' | 'mayDispatch'>,
 ): PlacementAtSubmission | undefined {
   if (!env.dispatchAtSubmission) return undefined;
