@@ -91,7 +91,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       topics,
       license: licenseLimits(license),
-      placement: openPlacement(boot, { endings, tokens: dataTokens }, placementDeps),
+      placement: openPlacement(
+        boot,
+        { isEnabled: env.dispatchAtSubmission, endings, tokens: dataTokens, base: env.dataUrlBase },
+        placementDeps,
+      ),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),

@@ -68,7 +68,11 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     admission,
     fleet,
     topics,
-    placement: openPlacement(boot, { endings, tokens: dataTokensFrom(env) }, placementDeps),
+    placement: openPlacement(
+      boot,
+      { isEnabled: env.dispatchAtSubmission, endings, tokens: dataTokensFrom(env), base: env.dataUrlBase },
+      placementDeps,
+    ),
     schemas: topics.schemas,
     definitions: new DefinitionCache(store, clock),
     memory: new RunCache(),

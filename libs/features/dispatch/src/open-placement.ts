@@ -1,18 +1,23 @@
 import type { DataUrlSettings } from '@svc/jobs';
-import type { ApiEnv, Boot } from '@svc/runtime';
+import type { Boot } from '@svc/runtime';
 import type { JobEndings } from '@svc/store';
 import { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 
-type PlacementBoot = Pick<Boot<Pick<ApiEnv, 'dispatchAtSubmission' | 'dataUrlBase'>>, 'env' | 'log' | 'onStop'>;
+export interface PlacementSettings {
+  isEnabled: boolean;
+  endings: Pick<JobEndings, 'follow'>;
+  tokens: DataUrlSettings['tokens'] | undefined;
+  /** SVC_DATA_URL_BASE */
+  base: string | undefined;
+}
 
 /** Opens the placement of permitted jobs by the accepting call; undefined when it is switched off. */
 export function openPlacement(
-  { env, log, onStop }: PlacementBoot,
-  { endings, tokens }: { endings: Pick<JobEndings, 'follow'>; tokens: DataUrlSettings['tokens'] | undefined },
+  { log, onStop }: Pick<Boot<object>, 'log' | 'onStop'>,
+  { isEnabled, endings, tokens, base }: PlacementSettings,
   deps: Omit<PlacementDeps, 'dataUrls' | 'mayDispatch'>,
 ): PlacementAtSubmission | undefined {
-  if (!env.dispatchAtSubmission) return undefined;
-  const { dataUrlBase: base } = env;
+  if (!isEnabled) return undefined;
   // Schedulers with this key may add data URLs to dispatches, and without the base URL this process could not.
   const mayDispatch = tokens === undefined || base !== undefined;
   if (!mayDispatch)
