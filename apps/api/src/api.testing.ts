@@ -1,7 +1,7 @@
 import { builtInRoles, type Role } from '@svc/contract';
 import { mount, serve, type Listening, type MountOptions } from '@svc/http';
 import type { Kernel } from '@svc/kernel-client';
-import { openPlatform, openServiceKernel, type Platform } from '@svc/platform';
+import { openEndings, openPlatform, openServiceKernel, type Platform } from '@svc/platform';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -18,7 +18,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
-import type { WorkerRegistry } from '@svc/dispatch';
+import { followWorkers, openRegistry, type WorkerRegistry } from '@svc/dispatch';
 import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
 import type { Store } from '@svc/store';
 import { eventually, useServers, type Servers } from '@svc/testing';
@@ -28,12 +28,10 @@ import { join } from 'node:path';
 import { buildContext } from './build-context';
 import { caller, type Calls } from './caller.testing';
 import type { ApiContext } from './context';
-import { followWorkers, openRegistry } from './follow-workers';
 import { givenJobs, type GivenJobs } from './given-jobs.testing';
 import { identities, signLicense, type Who } from './identities.testing';
 import { bundleKeys } from './bundle-keys.testing';
 import { mountOptions } from './mount-options';
-import { openEndings } from './open-endings';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
 

@@ -14,15 +14,13 @@ import {
 } from '@svc/runtime';
 import { RecentJobs } from '@svc/jobs';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
-import type { WorkerRegistry } from '@svc/dispatch';
+import { openPlacement, placementEvents, type WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
-import { openPlacement } from './open-placement';
-import { placementEvents } from './placement-events';
 import { policyDocumentDeps } from './policy-document-deps';
 import { statusDeps, type StatusParts } from './status-deps';
 
@@ -98,7 +96,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       topics,
       license: licenseLimits(license),
-      placement: openPlacement(boot, { endings, tokens: dataTokens }, placementDeps),
+      placement: openPlacement(
+        boot,
+        { isEnabled: env.dispatchAtSubmission, endings, tokens: dataTokens, base: env.dataUrlBase },
+        placementDeps,
+      ),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),

@@ -14,15 +14,14 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
+import { followWorkers, openRegistry } from '@svc/dispatch';
 import { openFleet } from '@svc/registry';
-import { openPlatform, openServiceKernel, startLoops } from '@svc/platform';
+import { openEndings, openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { mountAdmin } from './admin/mount-admin';
 import { apiInfo } from './api-info';
 import { buildContext } from './build-context';
-import { followWorkers, openRegistry } from './follow-workers';
 import { startGrpcServer } from './grpc/server';
 import { mountOptions } from './mount-options';
-import { openEndings } from './open-endings';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
 

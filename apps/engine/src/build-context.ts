@@ -1,38 +1,60 @@
 import { subjects } from '@svc/contract';
+import { openPlacement, placementEvents, type WorkerRegistry } from '@svc/dispatch';
+import { dataTokensFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
-import { randomIds, type Boot, type EngineEnv, type Handles, type kernelMetrics } from '@svc/runtime';
+import {
+  randomIds,
+  type Boot,
+  type dispatchMetrics,
+  type EngineEnv,
+  type Handles,
+  type kernelMetrics,
+} from '@svc/runtime';
+import type { JobEndings } from '@svc/store';
 import { admissionSettings, SnapshotAdmission } from '@svc/admission';
 import { DefinitionCache, type RunEvents, RunCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
-import { jobBus, type Fleet, type Platform } from '@svc/platform';
+import { jobBus, licenseLimits, type Fleet, type Platform } from '@svc/platform';
 import type { EngineContext } from './context';
 import { scheduleDeps } from './schedule-deps';
 
 export interface ContextParts {
   platform: Platform;
   fleet: Fleet;
+  registry: WorkerRegistry;
+  endings: JobEndings;
   kernel: Kernel;
   events: RunEvents;
-  metrics: Handles<typeof kernelMetrics>;
+  metrics: Handles<typeof kernelMetrics & typeof dispatchMetrics>;
 }
 
 /** Builds the dependencies shared by processors and loops. */
 export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): EngineContext {
-  const { platform, fleet, kernel, events, metrics } = parts;
+  const { platform, fleet, registry, endings, kernel, events, metrics } = parts;
   const { env, clock, log } = boot;
-  const { store, bus, senderId } = platform;
+  const { store, bus, license, senderId } = platform;
+  const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const admission = new SnapshotAdmission(store.load, admissionSettings(env), (limit) =>
     log.oncePer(`admission:${limit}`, 10_000).warn('jobs of runs delayed by admission control', { limit }),
   );
   const config = new EffectiveConfig(store, clock);
-  // No schema enforcement: the gateway and the scheduler validate the inputs and outputs of jobs.
-  const topics = openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement: undefined });
+  const enforcement = env.schemaEnforcement;
+  const topics = openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement });
+  const placementDeps = {
+    ...base,
+    fleet,
+    registry,
+    config,
+    bus: jobBus(bus),
+    senderId,
+    license: licenseLimits(license),
+    settings: { readinessRequired: env.workerReadinessRequired },
+    events: placementEvents(metrics, log, () => fleet.pools()),
+  };
   const ctx: Omit<EngineContext, 'schedules'> = {
-    store,
-    clock,
-    random: { ...randomIds(), number: () => Math.random() },
+    ...base,
     bus: jobBus(bus),
     senderId,
     kernel,
@@ -46,6 +68,11 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     admission,
     fleet,
     topics,
+    placement: openPlacement(
+      boot,
+      { isEnabled: env.dispatchAtSubmission, endings, tokens: dataTokensFrom(env), base: env.dataUrlBase },
+      placementDeps,
+    ),
     schemas: topics.schemas,
     definitions: new DefinitionCache(store, clock),
     memory: new RunCache(),

@@ -1,10 +1,11 @@
 import { openKernel, kernelSettings } from '@svc/kernel-client';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
-import { defaultTimeouts, type TimeoutTable } from '@svc/routing';
+import { defaultTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
 import {
   approvalMetrics,
   commonMetrics,
+  dispatchMetrics,
   engineEnv,
   engineMetrics,
   Health,
@@ -16,22 +17,27 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
-import { openPlatform, type Platform, startLoops } from '@svc/platform';
+import { followWorkers, openRegistry, type WorkerRegistry } from '@svc/dispatch';
+import { openEndings, openPlatform, type Platform, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
 import { join } from 'node:path';
 import { buildContext } from './build-context';
 import type { EngineContext } from './context';
 import { runEvents } from './events';
 import { engineLoops } from './loops';
+import { openRunWakes } from './open-run-wakes';
 import { processors } from './processors';
 
 /** Options of an engine in a test. */
 export interface EnginePlan {
   env?: Partial<EngineEnv>;
   timeouts?: Partial<TimeoutTable>;
+  pools?: PoolTable;
   /** Builds the context only, without queue workers and loops. */
   idle?: boolean;
   withoutLoops?: boolean;
+  /** Takes no queue entries: runs proceed by notifications only. */
+  withoutQueues?: boolean;
   /** Offset of its clock, ms. */
   aheadMs?: number;
 }
@@ -40,6 +46,8 @@ export interface EnginePlan {
 export interface Engine {
   readonly ctx: EngineContext;
   readonly platform: Platform;
+  /** The engine's view of live workers. */
+  readonly registry: WorkerRegistry;
   /** Errors thrown by loops and queue workers. */
   readonly defects: unknown[];
   metrics(): Promise<string>;
@@ -48,6 +56,11 @@ export interface Engine {
 
 const config = (file: string) => join(__dirname, '../../../config', file);
 const loopMs = 100;
+/** Of the scheduler that the tests start. */
+const onePool: PoolTable = {
+  topics: { 'job.*': ['main'] },
+  pools: { main: { name: 'main', requires: [], status: 'active', description: '' } },
+};
 let started = 0;
 
 /** Starts an engine like `main.ts`, with short periods. */
@@ -89,7 +102,13 @@ export async function startEngine(
   };
   try {
     const opened = openMetrics(
-      { ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics },
+      {
+        ...engineMetrics,
+        ...dispatchMetrics,
+        approvalsExpired: approvalMetrics.approvalsExpired,
+        ...commonMetrics,
+        ...kernelMetrics,
+      },
       { pod: env.instanceId },
     );
     const platform = await openPlatform(boot, {
@@ -98,12 +117,22 @@ export async function startEngine(
       probes: { addr: env.httpAddr, open: false },
       metrics: opened,
     });
+    const registry = openRegistry(env);
+    await followWorkers(boot, platform, registry);
     const kernel = await openKernel(kernelSettings(env), { redis: platform.store.redis, log: silentLogger, clock });
     stops.push(() => kernel.close());
     const timeouts: TimeoutTable = { ...defaultTimeouts, ...plan.timeouts };
-    const fleet = { pools: () => ({ topics: {}, pools: {} }), timeouts: () => timeouts };
+    const fleet = { pools: () => plan.pools ?? onePool, timeouts: () => timeouts };
     const { metrics } = opened;
-    const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, silentLogger), metrics });
+    const ctx = buildContext(boot, {
+      platform,
+      fleet,
+      registry,
+      endings: await openEndings(boot),
+      kernel,
+      events: runEvents(metrics, silentLogger),
+      metrics,
+    });
     const defects: unknown[] = [];
     const failed = (what: string, error: unknown) => void defects.push([what, error]);
     if (!plan.idle && !plan.withoutLoops) {
@@ -120,7 +149,7 @@ export async function startEngine(
         ),
       );
     }
-    if (!plan.idle) {
+    if (!plan.idle && !plan.withoutQueues) {
       const workers = startWorkers('engine', queues, processors, ctx, await redisOptions(env, 'worker'), {
         lockMs: env.queueLockMs,
         stalledCheckMs: env.queueStalledCheckMs,
@@ -129,7 +158,8 @@ export async function startEngine(
       });
       stops.push(() => Promise.all(workers.map((worker) => worker.close())));
     }
-    return { ctx, platform, defects, metrics: () => opened.text(), stop };
+    if (!plan.idle) await openRunWakes(boot, ctx);
+    return { ctx, platform, registry, defects, metrics: () => opened.text(), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -5,6 +5,7 @@ import {
   approvalMetrics,
   certificateGauges,
   commonMetrics,
+  dispatchMetrics,
   engineEnv,
   engineMetrics,
   kernelMetrics,
@@ -13,13 +14,15 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
+import { followWorkers, openRegistry } from '@svc/dispatch';
 import { openFleet } from '@svc/registry';
-import { openPlatform, openServiceKernel, startLoops } from '@svc/platform';
+import { openEndings, openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { runEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
 import { engineLoops } from './loops';
+import { openRunWakes } from './open-run-wakes';
 import { processors } from './processors';
 
 void runService({
@@ -32,25 +35,43 @@ void runService({
 async function start(boot: Boot<EngineEnv>): Promise<void> {
   const { env, log, health, clock, build, onStop } = boot;
   const opened = openMetrics(
-    { ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics },
+    {
+      ...engineMetrics,
+      ...dispatchMetrics,
+      approvalsExpired: approvalMetrics.approvalsExpired,
+      ...commonMetrics,
+      ...kernelMetrics,
+    },
     { pod: env.instanceId },
   );
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
   certificateGauges(opened, engineEnv, env, clock);
+  const registry = openRegistry(env);
   const platform = await openPlatform(boot, {
     service: 'engine',
     queues,
     probes: { addr: env.httpAddr, open: env.metricsPublic },
     metrics: opened,
+    onDisconnected: () => registry.busDisconnected(),
+    onReconnected: () => registry.busConnected(clock.nowMs()),
   });
+  await followWorkers(boot, platform, registry);
   const { fleet } = await openFleet(boot, platform.store);
   const { kernel } = await openServiceKernel(boot, platform, metrics);
   health.dependsOn('policy', async () => {
     const state = kernel.ready();
     if (!state.ok) throw new Error(state.reason);
   });
-  const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, log), metrics });
+  const ctx = buildContext(boot, {
+    platform,
+    fleet,
+    registry,
+    endings: await openEndings(boot),
+    kernel,
+    events: runEvents(metrics, log),
+    metrics,
+  });
   readGauges(opened, ctx);
   fleet.follow(ctx.config, (error) => log.warn('reloading pools and timeouts failed', { error }));
   platform.bus.subscribe(subjects.configChanged, () => ctx.config.changed());
@@ -76,5 +97,6 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     onFailed: (queue, entry, error) => log.warn('queue entry failed', { queue, entry, error }),
     onError: (queue, error) => log.oncePer(`queue:${queue}`, 10_000).warn('queue failed', { queue, error }),
   });
+  await openRunWakes(boot, ctx);
   onStop('queues', () => Promise.all(workers.map((worker) => worker.close())));
 }

@@ -19,6 +19,7 @@ export * from './run.index';
 export * from './run.record';
 export * from './run.repository';
 export * from './run.writes';
+export * from './run-wakes';
 export * from './schedule.repository';
 export * from './schema.repository';
 export { runScript } from './scripts';

@@ -174,6 +174,42 @@ const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(
 const ENDS_AWAITED_SEC = 60;
 const ANNOUNCE_WAIT_MS = 20_000;
 
+const toRetain = ({ metaSec, dataSec }: Retention) => ({ meta_sec: metaSec, data_sec: dataSec });
+
+/** The acceptance without the fields and the decision of the record. @param next the transition on creation, as for `move_job()` */
+const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): object => ({
+  id: a.id,
+  tenant: a.tenant,
+  trace_id: a.traceId,
+  topic: a.topic,
+  meta_sec: retention.metaSec,
+  priority: a.priority,
+  active_limit: a.activeLimit,
+  queue: 'submit',
+  ...(a.idempotency && {
+    idempotency: {
+      key: a.idempotency.key,
+      hash: a.idempotency.hash,
+      answer: a.idempotency.answer,
+      ttl_sec: a.idempotency.ttlSec,
+      ...(a.idempotency.isInternal && { internal: true }),
+    },
+  }),
+  ...(a.isNew && { is_new: true }),
+  ...(a.fence && { fence: a.fence }),
+  ...(a.memory && { memory: a.memory }),
+  ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
+  ...(next && { next }),
+  ...(a.place && { place: placementDocument(a.place, toRetain(retention)) }),
+});
+
+/** The acceptance as `accept_job()` expects it. */
+export const acceptanceDocument = (a: Acceptance, retention: Retention): object => ({
+  ...acceptanceHead(a, retention),
+  fields: flat(a.fields),
+  ...(a.decision && { decision: JSON.stringify(a.decision) }),
+});
+
 /** Job records in Redis. Each method is one round trip and makes no policy decisions. */
 export class JobRepository {
   private waitAnnouncedMs = -Infinity;
@@ -185,7 +221,7 @@ export class JobRepository {
   ) {}
 
   private get retain() {
-    return { meta_sec: this.retention.metaSec, data_sec: this.retention.dataSec };
+    return toRetain(this.retention);
   }
 
   /** Without the fields that it sets. */
@@ -219,33 +255,11 @@ export class JobRepository {
    * @throws Fenced
    */
   async accept(a: Acceptance): Promise<AcceptOutcome> {
-    const document = {
-      id: a.id,
-      tenant: a.tenant,
-      trace_id: a.traceId,
-      topic: a.topic,
-      meta_sec: this.retention.metaSec,
-      priority: a.priority,
-      active_limit: a.activeLimit,
-      queue: 'submit',
-      ...(a.idempotency && {
-        idempotency: {
-          key: a.idempotency.key,
-          hash: a.idempotency.hash,
-          answer: a.idempotency.answer,
-          ttl_sec: a.idempotency.ttlSec,
-          ...(a.idempotency.isInternal && { internal: true }),
-        },
-      }),
-      ...(a.isNew && { is_new: true }),
-      ...(a.fence && { fence: a.fence }),
-      ...(a.memory && { memory: a.memory }),
-      ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
-      ...(a.next && {
-        next: { ...this.moveDocument(a.tenant, a.next.event, a.next.extras), set: flat(a.next.extras.set ?? {}) },
-      }),
-      ...(a.place && { place: placementDocument(a.place, this.retain) }),
+    const next = a.next && {
+      ...this.moveDocument(a.tenant, a.next.event, a.next.extras),
+      set: flat(a.next.extras.set ?? {}),
     };
+    const document = acceptanceHead(a, this.retention, next);
     const decision = a.decision ? JSON.stringify(a.decision) : '';
     const args = [luaJson(document), a.context, decision, ...flat(a.fields)];
     const reply = await runScript(this.redis, 'accept', this.keys.job(a.id), ...args);

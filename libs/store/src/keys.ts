@@ -61,6 +61,8 @@ const ofShard = {
   runSteps: { template: '{shard}:wf:run:steps:<id>', type: 'hash', holds: 'step path (`weigh`, `weigh[2]`) to step run (JSON), `weigh!items` to the items of a fan-out', kept: 'as the run' },
   runTimeline: { template: '{shard}:wf:run:timeline:<id>', type: 'list', holds: 'last 1000 events of a run (JSON), oldest first', kept: 'as the run' },
   runTimers: { template: '{shard}:wf:run:timers:<id>', type: 'hash', holds: 'timer of a run to when it is due (ms) and the queue entry that fires it (JSON)', kept: 'until fired, or the end of the run' },
+  runEngines: { template: '{shard}:wf:engines', type: 'set', holds: 'ids of engines that listen for woken runs', kept: 'until one stops, or a message to it has no receiver' },
+  runWakes: { template: '{shard}:wf:wakes:<engine>', type: 'any', holds: 'channel, not a key: a run (id, revision, unprocessed events, JSON) when it is woken, for one engine', kept: 'not stored' },
   runInbox: { template: '{shard}:wf:run:inbox:<id>', type: 'list', holds: 'unprocessed events of a run (JSON), oldest first', kept: 'until a pass is saved' },
   runIdempotency: { template: '{shard}:wf:run:idempotency:<tenant>:<workflow>:<key>', type: 'hash', holds: 'request hash and response of the first start of a workflow with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
   runsInStatus: { template: '{shard}:wf:runs:status:<tenant>:<status>', type: 'zset', holds: 'run ids of a tenant in a status, by updated_at (µs)', kept: 'as the run' },

@@ -143,6 +143,7 @@ describe('a save', () => {
       atUs: expect.any(Number) as number,
       left: 0,
       sleeps: false,
+      placed: [],
     });
 
     const loaded = await runs().load('r1');

@@ -1,6 +1,8 @@
 import type { TenantScope } from '@svc/contract';
 import type { RunStatus } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
+import { parsePlaced, type Placed } from './job.placement';
+import { acceptanceDocument, type Retention } from './job.repository';
 import type { Keys } from './keys';
 import { Fenced } from './lease';
 import {
@@ -38,6 +40,7 @@ export class RunRepository {
   constructor(
     private readonly redis: Redis,
     private readonly keys: Keys,
+    private readonly retention: Retention,
   ) {}
 
   /** One atomic write: record, steps, first events, indexes, idempotency key, inbox and queue entry. @throws Fenced */
@@ -96,10 +99,12 @@ export class RunRepository {
 
   /** Compare-and-set on revision and lock, all or nothing. Idempotent for the same token. */
   async save(save: RunSave): Promise<SaveOutcome> {
-    const { id, status, steps, events = [], timers } = save;
+    const { id, status, steps, events = [], timers, jobs = [] } = save;
     const document = {
       id,
       owner: save.owner,
+      ...(save.isUnlocked && { unlocked: true }),
+      ...(save.home !== undefined && { home: save.home }),
       token: save.token,
       revision: save.revision,
       active: liveRunStatuses,
@@ -119,6 +124,7 @@ export class RunRepository {
       set: (timers?.set ?? []).map(({ member, dueMs, queue }) => ({ member, due_ms: dueMs, queue })),
       clear: timers?.clear ?? [],
       tree: save.tree ?? [],
+      jobs: jobs.length,
       ...(save.reason !== undefined && { reason: save.reason }),
     };
     const reply = await runScript(
@@ -130,11 +136,25 @@ export class RunRepository {
       save.header ? JSON.stringify(save.header) : '',
       ...written(steps),
       ...events.map((event) => JSON.stringify(event)),
+      ...jobs.flatMap((job) => [luaJson(acceptanceDocument(job, this.retention)), job.context]),
     );
-    const [kind, detail = '', at = '', left = 0] = reply as [SaveOutcome['kind'], string?, string?, number?];
+    const [kind, detail = '', at = '', left = 0, ...placed] = reply as [
+      SaveOutcome['kind'],
+      string?,
+      string?,
+      number?,
+      ...string[],
+    ];
     switch (kind) {
       case 'saved':
-        return { kind, revision: Number(detail), atUs: Number(at), left: Math.max(0, left), sleeps: left < 0 };
+        return {
+          kind,
+          revision: Number(detail),
+          atUs: Number(at),
+          left: Math.max(0, left),
+          sleeps: left < 0,
+          placed: jobs.map((_, i) => toPlaced(placed[2 * i], placed[2 * i + 1])),
+        };
       case 'changed':
         return { kind, revision: Number(detail) };
       case 'refused':
@@ -288,6 +308,10 @@ export class RunRepository {
     return hash ? { hash, answer: answer ?? '' } : undefined;
   }
 }
+
+/** Undefined when the save did not accept the job. */
+const toPlaced = (position: string | undefined, detail = ''): Placed | undefined =>
+  position === undefined || position === 'exists' ? undefined : parsePlaced(position, detail);
 
 /** Excludes items (`weigh[2]`) and the input list of a fan-out (`weigh!items`), which may be numerous and large. */
 const isOutlined = (path: string): boolean => !path.endsWith(']') && !path.endsWith('!items');

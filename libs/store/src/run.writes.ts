@@ -1,4 +1,5 @@
-import type { MemoryClaim } from './job.repository';
+import type { Acceptance, MemoryClaim } from './job.repository';
+import type { Placed } from './job.placement';
 import type { RunEnd, RunStatus } from '@svc/lifecycle';
 import type { Fence } from './lease';
 import type { JsonObject, LiveRunStatus, RunTimer } from './run.record';
@@ -51,6 +52,10 @@ export interface RunSave {
   revision: number;
   /** Owner of the run's lock (`keys.runLock`). */
   owner: string;
+  /** Planned without the lock: saved only if no process holds it, and the processed events are all that the inbox has. */
+  isUnlocked?: boolean;
+  /** The engine that keeps the run in memory, which is notified when the run is woken. */
+  home?: string;
   /** Idempotency token of this save. */
   token: string;
   status?: StatusChange;
@@ -64,6 +69,8 @@ export interface RunSave {
   timers?: { set?: readonly (RunTimer & { queue: string })[]; clear?: readonly string[] };
   /** Number of processed inbox events. */
   processedEvents?: number;
+  /** Jobs that the save accepts; a job that exists is kept. */
+  jobs?: readonly SavedJob[];
   /** Effects remain to be applied; until the pass is closed, a pass that takes over must apply them. */
   acting?: boolean;
   /** No effects remain: with an empty inbox the run sleeps and the lock is released. */
@@ -73,6 +80,9 @@ export interface RunSave {
   /** Failure reason, for the board. */
   reason?: string;
 }
+
+/** A job of a step that the save of the run accepts. It has the lock of the run, and checks no limits or idempotency keys. */
+export type SavedJob = Omit<Acceptance, 'next' | 'memory' | 'idempotency' | 'fence'>;
 
 /** A step or item that started or ended. */
 export interface TreeChange {
@@ -121,11 +131,21 @@ export type FireOutcome = { kind: 'fired'; lateMs: number } | { kind: 'early'; l
 export type StatusChange = { to: LiveRunStatus } | { to: RunEnd; keepSec: number };
 
 export type SaveOutcome =
-  | { kind: 'saved'; revision: number; atUs: number; left: number; sleeps: boolean }
+  | {
+      kind: 'saved';
+      revision: number;
+      atUs: number;
+      left: number;
+      sleeps: boolean;
+      /** Positions of the accepted jobs; undefined for a job that existed, and for all when the save was repeated. */
+      placed: (Placed | undefined)[];
+    }
   /** Another save happened since it was read. */
   | { kind: 'changed'; revision: number }
   /** The caller lost the lock and must stop. */
   | { kind: 'fenced' }
+  /** It was planned without the lock, and another process owns the run, or more events have arrived. */
+  | { kind: 'busy' }
   /** The run has ended, or the status is not reachable. */
   | { kind: 'refused'; status: RunStatus }
   | { kind: 'missing' };

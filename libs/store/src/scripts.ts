@@ -66,6 +66,7 @@ const includes = [
   'job',
   'dispatch',
   'placement',
+  'accept',
   'run',
   'schedule',
 ];

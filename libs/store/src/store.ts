@@ -76,7 +76,7 @@ export function openStore(
     velocity: new VelocityRepository(redis),
     load: new LoadRepository(redis, keys),
     workflows: new WorkflowRepository(redis, keys),
-    runs: new RunRepository(redis, keys),
+    runs: new RunRepository(redis, keys, retention),
     runIndex: new RunIndex(redis, keys),
     schedules: new ScheduleRepository(redis, keys),
     spend: new SpendRepository(redis, keys),

@@ -12,8 +12,8 @@ export interface LiveDecision {
 export interface ShadowReporter {
   /**
    * O(1) on the decision path; evaluation is asynchronous. Each decision is reported once, though policy is asked twice
-   * (ADR 5): the gateway and the engine report final decisions (denied, held, throttled) and those by which the gateway has
-   * placed the job, the scheduler reports its own.
+   * (ADR 5): the gateway and the engine report final decisions (denied, held, throttled) and those by which they have placed
+   * the job, the scheduler reports its own.
    */
   decided(live: LiveDecision): void;
 }

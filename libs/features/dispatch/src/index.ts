@@ -2,9 +2,12 @@
 export { decideJob } from './decide-job';
 export { dispatchEvents } from './dispatch-events';
 export { LaneDispatcher } from './dispatch-lanes';
+export { followWorkers, openRegistry } from './follow-workers';
 export { handleResult } from './handle-result';
 export { InFlightRecords } from './in-flight-records';
 export { ingestJob } from './ingest';
+export { openPlacement } from './open-placement';
+export { placementEvents } from './placement-events';
 export { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 export { remainingRunMs, runtimeCap } from './place-job';
 export { queueEndsMs } from './queue-entry';

@@ -16,6 +16,7 @@ export type { RunDeps, RunEvents, StartRunDeps } from './runs/run-deps';
 export { RunCache } from './runs/run-cache';
 export { runPass } from './runs/run-pass';
 export { toLoadedRunView } from './runs/run-view';
+export { WokenRuns } from './runs/woken-runs';
 export { signalRun } from './runs/signal-run';
 export { type RunStart, startRun, startUnattended } from './runs/start-run';
 export { fireSchedule, type FireScheduleDeps } from './schedules/fire-schedule';

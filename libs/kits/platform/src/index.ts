@@ -1,3 +1,4 @@
+export { openEndings } from './open-endings';
 export * from './open-platform';
 export * from './open-service-kernel';
 export { jobBus, licenseLimits } from './shared-ports';

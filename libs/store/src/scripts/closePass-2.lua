@@ -17,8 +17,7 @@ end
 local workflow, acting = unpack(redis.call('HMGET', KEYS[1], 'workflow', 'acting'))
 if acting == '1' then redis.call('HSET', KEYS[1], 'acting', '0') end
 if redis.call('EXISTS', key.runInbox(id)) == 0 or not workflow then
-  redis.call('HDEL', KEYS[1], 'awake')
-  redis.call('DEL', KEYS[2])
+  run_sleep(id)
   return { 'asleep' }
 end
 if then_ == 'go_on' then return { 'more' } end

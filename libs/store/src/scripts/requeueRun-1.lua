@@ -17,6 +17,7 @@ local workflow, awake, wakes, acting, updated = unpack(redis.call('HMGET', KEYS[
 if not workflow then return { 'missing' } end
 local now_ms = math.floor(micros() / 1000)
 if awake then
+  if run_was_woken(id) then return { 'queued' } end
   local prefix, entry = bull.runPasses.prefix, run_pass_entry(id, wakes)
   local failed_ms = redis.call('ZSCORE', prefix .. 'failed', entry)
   local is_paused = failed_ms and now_ms - tonumber(failed_ms) < tonumber(ARGV[2])

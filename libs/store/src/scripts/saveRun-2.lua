@@ -1,36 +1,54 @@
 --[[
-  Saves the changes of a pass, all or nothing, if the caller still holds the run's lock and the revision is unchanged.
+  Saves the changes of a pass, all or nothing, if the caller still holds the run's lock and the revision is unchanged. A turn
+  planned without the lock is saved if no process holds it, nothing remains to be applied, and the inbox has no other events.
   Idempotent: repeating a save returns the same reply and changes nothing.
 
   KEYS  1 run record   2 run lock
-  ARGV  1 { id, owner (of the lock), token (of this save), revision (as read), active = {statuses of runs that have not
+  ARGV  1 { id, owner (of the lock), unlocked? (planned without the lock), home? (engine that keeps the run in memory), token (of this save), revision (as read), active = {statuses of runs that have not
           ended}, status? = { from = {statuses}, to, ends? = retention in seconds, 0 = forever },
           steps, events (number of each), removed = {paths}, processed (number of processed inbox events),
-          acting? (effects remain to be applied: the pass stays open), set = {timers: member, due_ms, queue},
+          acting? (effects remain to be applied: the pass stays open), jobs (number of jobs that it accepts), set = {timers: member, due_ms, queue},
           clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed), closes? (no effects
           remain: with an empty inbox the run sleeps and the lock is released) } (JSON)
         2 header (JSON), '' = unchanged
-        3...  `steps` times path and step (JSON), `events` events (JSON)
+        3...  `steps` times path and step (JSON), `events` events (JSON), `jobs` times acceptance (JSON, as for accept-1.lua,
+              without `memory` and `fence`) and context
 
-  Returns  saved <revision> <µs> <events left in the inbox, -1 = asleep>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
+  A job that exists is kept as it is.
+
+  Returns  saved <revision> <µs> <events left in the inbox, -1 = asleep>, then for each job <position> <detail> as for
+           accept-1.lua, or <exists> ''; nothing for jobs when the save is repeated  |  changed <revision>  |  fenced  |  busy  |  refused <status>  |  missing
 ]]
 local record, lock = KEYS[1], KEYS[2]
 local s, header = cjson.decode(ARGV[1]), ARGV[2]
 local id = s.id
 
-local tenant, workflow, from, revision, token, updated = unpack(redis.call('HMGET', record, 'tenant', 'workflow', 'status',
-  'revision', 'token', 'updated_at'))
+local tenant, workflow, from, revision, token, updated, acting = unpack(redis.call('HMGET', record, 'tenant', 'workflow',
+  'status', 'revision', 'token', 'updated_at', 'acting'))
 if not revision then return { 'missing' } end
 local inbox = key.runInbox(id)
 if token == s.token then
   local sleeps = s.closes and redis.call('HEXISTS', record, 'awake') == 0
   return { 'saved', revision, updated, sleeps and -1 or redis.call('LLEN', inbox) }
 end
-if redis.call('GET', lock) ~= s.owner then return { 'fenced' } end
+if not s.unlocked and redis.call('GET', lock) ~= s.owner then return { 'fenced' } end
 if tonumber(revision) ~= s.revision then return { 'changed', revision } end
+if s.unlocked and (acting == '1' or redis.call('EXISTS', lock) == 1 or redis.call('LLEN', inbox) ~= s.processed) then
+  return { 'busy' }
+end
 if not is(s.active, from) then return { 'refused', from } end
 if s.status and not is(s.status.from, from) then return { 'refused', from } end
 run_check_queues(s.set)
+
+-- Before the run is written: if one of them failed, the turn would be planned again, with the same ids.
+local placed, first_job = {}, 3 + 2 * s.steps + s.events
+local accepted = {}
+for i = 1, s.jobs do accepted[i] = cjson.decode(ARGV[first_job + 2 * i - 2]) end
+for i, job in ipairs(accepted) do
+  local reply = accept_job(job, ARGV[first_job + 2 * i - 1])
+  local is_new = reply[1] == 'accepted'
+  placed[2 * i - 1], placed[2 * i] = is_new and reply[3] or reply[1], is_new and reply[4] or ''
+end
 
 local at = micros()
 local stamp, now_ms, next_revision, to = text(at), math.floor(at / 1000), text(s.revision + 1), s.status and s.status.to or from
@@ -38,6 +56,10 @@ local fields = { 'revision', next_revision, 'token', s.token, 'status', to, 'upd
 if header ~= '' then
   fields[#fields + 1] = 'header'
   fields[#fields + 1] = header
+end
+if s.home then
+  fields[#fields + 1] = 'home'
+  fields[#fields + 1] = s.home
 end
 redis.call('HSET', record, unpack(fields))
 if s.processed > 0 then redis.call('LTRIM', inbox, s.processed, -1) end
@@ -58,7 +80,6 @@ if s.status and s.status.ends then
   run_end(id, tenant, workflow, to, s.status.ends, at)
 end
 local left = redis.call('LLEN', inbox)
-if left > 0 or not s.closes then return { 'saved', next_revision, stamp, left } end
-redis.call('HDEL', record, 'awake')
-redis.call('DEL', lock)
-return { 'saved', next_revision, stamp, -1 }
+if left > 0 or not s.closes then return { 'saved', next_revision, stamp, left, unpack(placed) } end
+run_sleep(id)
+return { 'saved', next_revision, stamp, -1, unpack(placed) }

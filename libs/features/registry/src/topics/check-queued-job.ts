@@ -18,10 +18,13 @@ export interface TopicRefusal {
  * Repeats the gateway's checks of a topic before the policy decision: the topic may have been disabled since, and a job may
  * have been submitted directly to the bus. Only the latter's input is checked again.
  * See docs/architecture.md#the-path-of-a-job.
+ *
+ * @param document the input document of a new job; read from the store when absent
  */
 export async function checkQueuedJob(
   { topics, store }: QueuedCheckDeps,
   job: JobRecord,
+  document?: Record<string, unknown>,
 ): Promise<TopicRefusal | undefined> {
   const closed = await closedTopic({ topics }, job);
   if (closed || passedGateway(job)) return closed;
@@ -31,7 +34,7 @@ export async function checkQueuedJob(
   const { input_schema_id: schemaId, tenant_id: schemaOwner } = found.registration;
   if (!schemaId) return undefined;
   const checked = { topic, tenant, what: 'input', schemaId, schemaOwner, jobId: job.id } as const;
-  return checkDocument(topics, checked, () => readInput(store, job));
+  return checkDocument(topics, checked, async () => (document ? { value: getInput(document) } : readInput(store, job)));
 }
 
 /** Reason why jobs of this topic do not run; read from memory, so it can be checked at each dispatch. */

@@ -13,7 +13,8 @@ import type { EffectiveConfig } from '@svc/settings';
 import { askAboutJob, toPolicyContent } from '@svc/decision';
 import type { TopicDeps } from '@svc/registry';
 import { withDefaults } from '../runs/create-run';
-import { inputDocument, toConfigScope, stepRequest } from '../runs/step-jobs';
+import { toConfigScope } from '../runs/accept-job';
+import { inputDocument, stepRequest } from '../runs/step-jobs';
 import { requireFound } from './read-workflows';
 import { parseDefinition } from './workflow-view';
 

@@ -4,9 +4,10 @@ import type { Action, RunEvent, StartChild } from '@svc/workflow';
 import { closeGate, escalateGate, remindGate } from '@svc/approvals';
 import { cancelJob, writeWithheldLetter } from '@svc/jobs';
 import { Fenced } from '@svc/store';
+import { acceptJob, JobRefused, type OwnedRun } from './accept-job';
 import type { RunDeps } from './run-deps';
 import { createRun } from './create-run';
-import { acceptCompensation, acceptStepJob, JobRefused, type OwnedRun, openGate } from './step-jobs';
+import { buildCompensation, buildStepJob, openGate } from './step-jobs';
 
 export interface ExecutionResult {
   /** Events that the actions returned: the input of the next iteration. */
@@ -65,13 +66,13 @@ async function close(deps: RunDeps, { jobId, approved }: Action & { kind: 'close
 async function execute(deps: RunDeps, owned: OwnedRun, action: Action): Promise<RunEvent | undefined> {
   switch (action.kind) {
     case 'dispatchJob':
-      return unlessRefused(action.jobId, acceptStepJob(deps, owned, action));
+      return unlessRefused(action.jobId, async () => acceptJob(deps, owned, await buildStepJob(deps, owned, action)));
     case 'compensate':
-      return unlessRefused(action.jobId, acceptCompensation(deps, owned, action));
+      return unlessRefused(action.jobId, () => acceptJob(deps, owned, buildCompensation(owned, action)));
     case 'cancelJob':
       return cancel(deps, owned, action.jobId, action.reason);
     case 'openGate':
-      return unlessRefused(action.jobId, openGate(deps, owned, action));
+      return unlessRefused(action.jobId, () => openGate(deps, owned, action));
     case 'closeGate':
       await close(deps, action);
       return undefined;
@@ -105,9 +106,9 @@ async function execute(deps: RunDeps, owned: OwnedRun, action: Action): Promise<
 }
 
 /** A rejected job never ends by itself, so its failure is reported here. */
-async function unlessRefused(jobId: string, acceptance: Promise<void>): Promise<RunEvent | undefined> {
+async function unlessRefused(jobId: string, accept: () => Promise<void>): Promise<RunEvent | undefined> {
   try {
-    await acceptance;
+    await accept();
     return undefined;
   } catch (error) {
     if (!(error instanceof JobRefused)) throw error;

@@ -5,6 +5,7 @@ import type { Admission } from '@svc/admission';
 import type { Base, Fleet, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import type { ShadowReporter } from '@svc/decision';
+import type { NewJobPlacement } from '@svc/jobs';
 import type { SchemaCache, TopicDeps } from '@svc/registry';
 import type { DefinitionCache } from './definition-cache';
 import type { RunCache } from './run-cache';
@@ -47,7 +48,9 @@ export interface RunDeps extends StartRunDeps {
   kernel: Kernel;
   shadows: ShadowReporter;
   fleet: Fleet;
-  topics: Pick<TopicDeps, 'registry'>;
+  topics: TopicDeps;
+  /** Absent: the jobs of steps go to the queue of undecided jobs. */
+  placement?: NewJobPlacement | undefined;
   schemas: SchemaCache;
   definitions: DefinitionCache;
   memory: RunCache;

@@ -1,26 +1,11 @@
 import { isRunEnded } from '@svc/lifecycle';
-import { mergeConfig } from '@svc/policy';
-import type { OpenOutcome, RunSave } from '@svc/store';
-import {
-  defaultPlanLimits,
-  plan,
-  type Action,
-  type Plan,
-  type PlanLimits,
-  type RunEvent,
-  type RunState,
-  type SchemaCheck,
-  type TimelineEvent,
-  type WorkflowDefinition,
-} from '@svc/workflow';
-import { numberAt } from '@svc/settings';
+import { keys, type OpenOutcome } from '@svc/store';
+import type { RunEvent, RunState, WorkflowDefinition } from '@svc/workflow';
 import { executeActions } from './execute-actions';
+import { emptyDefinition, findDefinition, planTurn, saveTurn } from './plan-turn';
 import { readInbox } from './read-inbox';
-import { changedFields, toHeader, toRunState } from './run-codec';
+import { toRunState } from './run-codec';
 import type { RunDeps } from './run-deps';
-import { treeChanges } from './run-tree';
-import { buildSchemaCheck } from './schema-check';
-import { toConfigScope } from './step-jobs';
 
 /** Bounds the work of one pass, so that a run with a long inbox does not delay other runs. */
 const MAX_EVENTS = 256;
@@ -104,8 +89,7 @@ async function runIteration(deps: RunDeps, open: OpenRun): Promise<IterationOutc
   const startedMs = deps.clock.nowMs();
   const before = await readRun(deps, runId, opened.revision);
   if (!before) return 'done';
-  const { org_id, workflow_id, workflow_revision = 1, workflow_written_at } = before;
-  const definition = await deps.definitions.find(org_id, workflow_id, workflow_revision, workflow_written_at);
+  const definition = await findDefinition(deps, before);
   const inbox = await readInbox(deps.store, opened.events, before, opened.acting);
   // The last pass was not closed, so its actions may be incomplete: the tick makes every unconfirmed one again.
   const first: RunEvent[] = opened.acting ? [{ kind: 'tick' }, ...inbox.events] : inbox.events;
@@ -119,15 +103,6 @@ async function runIteration(deps: RunDeps, open: OpenRun): Promise<IterationOutc
   deps.events.passed(opened.events.length, deps.clock.nowMs() - startedMs);
   return outcome;
 }
-
-/** Replaces a missing definition (should not happen while a run references it): enough to end the run. */
-const emptyDefinition = (run: RunState): WorkflowDefinition => ({
-  id: run.workflow_id,
-  org_id: run.org_id,
-  name: run.workflow_id,
-  timeout_sec: 0,
-  steps: {},
-});
 
 interface IterationContext {
   runId: string;
@@ -152,185 +127,32 @@ async function saveAndExecute(
   first: RunEvent[],
   inboxSize: number,
 ): Promise<IterationOutcome> {
-  const { opened, definition } = context;
+  const { opened, definition, owner, lease } = context;
   const nowMs = Math.floor(opened.nowUs / 1_000);
-  const limits = await getLimits(deps, context.before, definition);
-  const checkSchema = await buildSchemaCheck(deps.schemas, context.before.org_id, definition);
   let { before } = context;
   let { revision } = opened;
   let events = first;
   let acted = opened.acting ? [] : Object.keys(before.outbox);
   let unread = inboxSize;
   do {
-    const planned = planAll({ deps, definition, limits, checkSchema, before, events, nowMs, acted });
-    const isSaved = !isRunEnded(before.status) && (unread > 0 || events.length > 0);
-    if (isSaved) {
-      const saved = await save(deps, { ...context, before }, planned, revision, unread);
-      if (saved === 'fenced') return 'fenced';
-      if (isRunEnded(planned.run.status)) reportRunEnd(deps, planned.run);
+    const turn = await planTurn(deps, { definition, before, events, nowMs, acted });
+    const { planned } = turn;
+    let acting = true;
+    if (!isRunEnded(before.status) && (unread > 0 || events.length > 0)) {
+      const saved = await saveTurn(deps, turn, { owner, revision, inboxSize: unread, isRepeat: opened.acting, lease });
+      if (typeof saved === 'string') return 'fenced';
       if (saved.sleeps) return 'asleep';
-      revision = saved.revision;
+      ({ revision, acting } = saved);
     }
     unread = 0;
-    const owned = { run: planned.run, definition, owner: context.owner, nowMs };
-    const { events: returned, incomplete } = await executeActions(deps, owned, planned.actions);
+    const owned = { run: planned.run, definition, owner, nowMs };
+    const { events: returned, incomplete } = acting
+      ? await executeActions(deps, owned, planned.actions)
+      : { events: [], incomplete: undefined };
     if (incomplete !== undefined) return incomplete;
     before = planned.run;
     events = returned;
     acted = Object.keys(before.outbox);
   } while (events.length > 0);
   return 'done';
-}
-
-interface PlanInput {
-  deps: RunDeps;
-  definition: WorkflowDefinition;
-  limits: PlanLimits;
-  checkSchema: SchemaCheck | undefined;
-  before: RunState;
-  events: readonly RunEvent[];
-  nowMs: number;
-  acted: readonly string[];
-}
-
-/** Plans the events in order. */
-function planAll({ deps, definition, limits, checkSchema, before, events, nowMs, acted }: PlanInput): Plan {
-  const random = () => deps.random.number();
-  const actions: Action[] = [];
-  const timeline: TimelineEvent[] = [];
-  const changed = new Set<string>();
-  let run = before;
-  for (const [i, event] of events.entries()) {
-    const step = plan({
-      definition,
-      run,
-      event,
-      nowMs,
-      limits,
-      random,
-      ...(checkSchema && { checkSchema }),
-      ...(i === 0 && { acted }),
-    });
-    run = step.run;
-    actions.push(...step.actions);
-    timeline.push(...step.events);
-    for (const path of step.changed) changed.add(path);
-  }
-  return { run: withoutTimers(run, before), actions, events: timeline, changed: [...changed] };
-}
-
-/** Drops timers from the outbox: they are written with the run. */
-function withoutTimers(run: RunState, before: RunState): RunState {
-  if (run === before) return run;
-  const outbox = Object.entries(run.outbox).filter(([id]) => !id.startsWith('set:') && !id.startsWith('clear:'));
-  return { ...run, outbox: Object.fromEntries(outbox) };
-}
-
-type SaveResult = 'fenced' | { revision: number; sleeps: boolean };
-
-/** `fenced`: another process owns the run. */
-async function save(
-  deps: RunDeps,
-  { runId, owner, lease, before, definition }: IterationContext,
-  planned: Plan,
-  revision: number,
-  inboxSize: number,
-): Promise<SaveResult> {
-  const { run } = planned;
-  const fields = changedFields(before, run, planned.changed);
-  const { status } = run;
-  const acting = planned.actions.some(needsExecution);
-  const document: RunSave = {
-    id: runId,
-    revision,
-    owner,
-    token: `${owner}:${revision}`,
-    header: toHeader(run),
-    steps: fields.steps,
-    removed: fields.removed,
-    events: planned.events.map((event) => ({ ...event })),
-    processedEvents: inboxSize,
-    ...(acting ? { acting } : { closes: true }),
-    timers: buildTimers(planned.actions),
-    tree: treeChanges(definition, before, run, planned.changed),
-    ...(status !== before.status && {
-      status: isRunEnded(status) ? { to: status, keepSec: deps.settings.keepSec } : { to: status },
-    }),
-    ...(isRunEnded(status) && status !== 'succeeded' && { reason: run.error?.message ?? status }),
-  };
-  lease.setRenewing(acting);
-  const outcome = await deps.store.runs.save(document);
-  if (outcome.kind !== 'saved') {
-    deps.memory.forget(runId);
-    return 'fenced';
-  }
-  lease.setRenewing(!outcome.sleeps);
-  cacheRun(deps, run, outcome.revision);
-  for (const path of planned.changed) reportStepEnd(deps, definition, before, run, path);
-  return outcome;
-}
-
-/** Timers are written with the run; only the end of a child run is reported. */
-const needsExecution = (action: Action): boolean =>
-  action.kind !== 'setTimer' &&
-  action.kind !== 'clearTimer' &&
-  !(action.kind === 'finished' && action.parentKey === undefined);
-
-function cacheRun(deps: RunDeps, run: RunState, revision: number): void {
-  if (isRunEnded(run.status)) return deps.memory.forget(run.id);
-  const steps = Object.values(run.steps);
-  const items = steps.reduce((sum, step) => sum + (step.children?.length ?? 0), 0);
-  // An estimate: measuring the size would cost as much as the pass.
-  deps.memory.keep(run.id, { revision, run, bytes: 2_048 + 1_024 * (steps.length + items) });
-}
-
-/** The last action for each timer. */
-function buildTimers(actions: readonly Action[]): NonNullable<RunSave['timers']> {
-  const set = new Map<string, { member: string; dueMs: number; queue: string }>();
-  const clear = new Set<string>();
-  for (const action of actions) {
-    if (action.kind === 'setTimer') {
-      clear.delete(action.timerId);
-      set.set(action.timerId, { member: action.timerId, dueMs: action.atMs, queue: 'runTimers' });
-    } else if (action.kind === 'clearTimer') {
-      set.delete(action.timerId);
-      clear.add(action.timerId);
-    }
-  }
-  return { set: [...set.values()], clear: [...clear] };
-}
-
-/** A definition's own config is merged last, as the narrowest document; it can only tighten the others. */
-async function getLimits(deps: RunDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
-  const config = mergeConfig([
-    { scope: 'org', data: (await deps.config.at(toConfigScope(run))) ?? {} },
-    { scope: 'workflow', data: definition.config ?? {} },
-  ]);
-  const timeouts = deps.fleet.timeouts().workflows[run.workflow_id];
-  return {
-    ...defaultPlanLimits,
-    maxItems: deps.settings.maxItems,
-    expressions: deps.settings.expressions,
-    maxParallelSteps: numberAt(config, 'resources', 'max_parallel_steps') ?? defaultPlanLimits.maxParallelSteps,
-    runTimeoutMs: (timeouts?.total_timeout_seconds ?? 0) * 1_000,
-    defaultMaxRetries: timeouts?.max_retries ?? defaultPlanLimits.defaultMaxRetries,
-  };
-}
-
-function reportRunEnd(deps: RunDeps, run: RunState): void {
-  if (!isRunEnded(run.status)) return;
-  deps.events.ended(run.workflow_id, run.status, (run.completed_at_ms ?? 0) - run.created_at_ms);
-}
-
-function reportStepEnd(
-  deps: RunDeps,
-  definition: WorkflowDefinition,
-  before: RunState,
-  after: RunState,
-  path: string,
-): void {
-  if (!Object.hasOwn(definition.steps, path)) return;
-  const [was, is] = [before.steps[path], after.steps[path]];
-  if (is?.completed_at_ms === undefined || is.completed_at_ms === was?.completed_at_ms) return;
-  deps.events.stepEnded(definition.steps[path]?.type ?? 'worker', is.status);
 }

@@ -1,6 +1,5 @@
-import { AppError, approvalGateTopic, isGate, limits } from '@svc/contract';
-import { queuePriorities } from '@svc/routing';
-import type { Acceptance, JobRecord, StoredRequest } from '@svc/store';
+import { AppError, approvalGateTopic, isGate } from '@svc/contract';
+import type { StoredRequest } from '@svc/store';
 import {
   excludesStarter,
   type Compensate,
@@ -10,45 +9,31 @@ import {
   type RunState,
   type StepDefinition,
   type StepMeta,
-  type WorkflowDefinition,
 } from '@svc/workflow';
-import { failureWrites, inheritedLabels, deadline, memoryClaim } from '@svc/jobs';
+import { failureWrites, inheritedLabels } from '@svc/jobs';
 import {
   approvalStateFor,
   askAboutJob,
   inputHash,
-  type LiveDecision,
   markSecrets,
-  requestHash,
   type RequiredApproval,
   toPolicyContent,
 } from '@svc/decision';
-import { definitionAuthor } from './create-run';
+import { acceptJob, type Creation, type NewJob, type OwnedRun, type PlannedRun, toConfigScope } from './accept-job';
 import type { RunDeps } from './run-deps';
 
-/** A run that this process holds the lock of, with its definition. */
-export interface OwnedRun {
-  run: RunState;
-  definition: WorkflowDefinition;
-  /** Lock owner; writes are fenced on it. */
-  owner: string;
-  /** By Redis' clock, so that deadlines do not depend on an engine's clock. */
-  nowMs: number;
-}
-
 /**
- * Accepts the job of a step; policy decides on it like on any other. Idempotent: an existing job with this id is kept.
- * See docs/reference/workflows.md#steps.
+ * Builds the job of a step; policy decides on it like on any other. See docs/reference/workflows.md#steps.
  *
- * @throws JobRefused, not retryable; backpressure, overloaded, safety_unavailable: retried later; Fenced
+ * @throws safety_unavailable: retried later
  */
-export async function acceptStepJob(deps: RunDeps, owned: OwnedRun, action: DispatchJob): Promise<void> {
+export async function buildStepJob(deps: RunDeps, owned: PlannedRun, action: DispatchJob): Promise<NewJob> {
   const { run, definition } = owned;
   const request = markSecrets(stepRequest(owned, action), action.input);
   const document = inputDocument(request, run, action.input, owned.nowMs);
   const job = { id: action.jobId, path: action.path, request, document, retried: action.retried === true };
   const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
-  await accept(deps, owned, { ...job, ...(isForced && (await requireApproval(deps, owned, job, policyGate))) });
+  return { ...job, ...(isForced && (await requireApproval(deps, owned, job, policyGate))) };
 }
 
 const policyGate: ApprovalTerms = {
@@ -59,7 +44,7 @@ const policyGate: ApprovalTerms = {
 
 /** Builds the request of a step's job. */
 export function stepRequest(
-  source: Pick<OwnedRun, 'run' | 'definition'>,
+  source: Pick<PlannedRun, 'run' | 'definition'>,
   action: Pick<DispatchJob, 'step' | 'path' | 'topic' | 'priority' | 'attempt' | 'timeoutMs'>,
 ): StoredRequest {
   const { run, definition } = source;
@@ -80,8 +65,8 @@ export function stepRequest(
   };
 }
 
-/** Accepts a compensation job. @throws backpressure, overloaded, Fenced */
-export async function acceptCompensation(deps: RunDeps, owned: OwnedRun, action: Compensate): Promise<void> {
+/** Builds the job that compensates a step. */
+export function buildCompensation(owned: PlannedRun, action: Compensate): NewJob {
   const { run, definition } = owned;
   const rule: Partial<Compensation> = definition.steps[action.step]?.compensation ?? {};
   const request: StoredRequest = {
@@ -102,7 +87,7 @@ export async function acceptCompensation(deps: RunDeps, owned: OwnedRun, action:
     env: { ...rule.env, ...dryRun(run) },
   };
   const document = inputDocument(request, run, action.input, owned.nowMs);
-  await accept(deps, owned, { id: action.jobId, request, document });
+  return { id: action.jobId, request, document };
 }
 
 /**
@@ -143,10 +128,8 @@ export async function openGate(deps: RunDeps, owned: OwnedRun, action: OpenGate)
     decision: action.input ?? {},
   };
   const job = { id: action.jobId, path: action.path, request, document };
-  await accept(deps, owned, {
-    ...job,
-    ...(await requireApproval(deps, owned, job, gateTerms(run, action.rule, step))),
-  });
+  const creation = await requireApproval(deps, owned, job, gateTerms(run, action.rule, step));
+  await acceptJob(deps, owned, { ...job, ...creation });
 }
 
 interface ApprovalTerms extends RequiredApproval {
@@ -167,20 +150,13 @@ const gateTerms = (run: RunState, rule: OpenGate['rule'], step: StepDefinition |
   timeLimitMs: ({ settings }) => (rule.expires_sec ? rule.expires_sec * 1_000 : 0) + settings.approvalTtlMs,
 });
 
-/** The fields of the accepting write that depend on the decision. */
-interface Creation extends Pick<Acceptance, 'next' | 'decision'> {
-  safety?: JobRecord['safety'];
-  /** The decision to report to shadow policies: this job is not evaluated again. */
-  live?: LiveDecision;
-}
-
 /**
  * Evaluates policy for a job that requires an approval in any case, and denies or holds it. The scheduler does not evaluate
  * held jobs, so this is the only evaluation. @throws safety_unavailable
  */
 async function requireApproval(
   deps: RunDeps,
-  { run, nowMs }: OwnedRun,
+  { run, nowMs }: PlannedRun,
   { id, request, document }: NewJob,
   terms: ApprovalTerms,
 ): Promise<Creation> {
@@ -204,72 +180,6 @@ async function requireApproval(
   const extras = failureWrites(record, initial.failure, nowUs, settings.deadLetterTtlSec);
   return { live: answer, decision, next: { event: 'deny', extras } };
 }
-
-interface NewJob extends Creation {
-  id: string;
-  /** Step or item; absent for a compensation. */
-  path?: string;
-  request: StoredRequest;
-  document: object;
-  /** The run retries the step if this job fails. */
-  retried?: boolean;
-}
-
-/** The job is rejected permanently; a retry cannot succeed. */
-export class JobRefused extends Error {}
-
-/** @throws JobRefused when its input is too large, backpressure, overloaded, Fenced */
-async function accept(
-  deps: RunDeps,
-  { run, owner, nowMs }: OwnedRun,
-  { id, path, request, document, retried, live, safety, ...creation }: NewJob,
-): Promise<void> {
-  const { org_id: tenant, triggered_by = '' } = run;
-  const context = JSON.stringify(document);
-  const bytes = Buffer.byteLength(context);
-  if (bytes > limits.contextBytes) {
-    throw new JobRefused(`the input of the job has ${bytes} bytes, and ${limits.contextBytes} are allowed`);
-  }
-  const config = await deps.config.at(toConfigScope(run));
-  const { topic, memory_id: memoryId } = request;
-  const author = run.metadata?.[definitionAuthor];
-  const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
-  const outcome = await deps.admission.job(tenant, bytes, () =>
-    deps.store.jobs.accept({
-      id,
-      tenant,
-      traceId: run.id,
-      topic,
-      fields: {
-        request,
-        submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
-        job_hash: requestHash({ id, tenant, topic, request }),
-        deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
-        run: run.id,
-        ...(author !== undefined && { author }),
-        ...(path !== undefined && { run_path: path }),
-        ...(retried && { letter: 'withhold' as const }),
-        ...(safety && { safety }),
-      },
-      context,
-      priority: queuePriorities[request.priority],
-      activeLimit: 0,
-      ...(memory && { memory }),
-      fence: { run: run.id, owner },
-      ...creation,
-    }),
-  );
-  if (outcome.kind === 'memory_taken') throw new JobRefused(`the memory ${memoryId} belongs to another tenant`);
-  // A repeated pass finds the job, whose decision was reported when it was created.
-  if (live && outcome.kind === 'accepted') deps.shadows.decided(live);
-}
-
-/** Config scope of a run. */
-export const toConfigScope = ({ org_id, team_id, workflow_id }: RunState) => ({
-  tenant: org_id,
-  team: team_id,
-  workflow: workflow_id,
-});
 
 function baseRequest(
   { run }: Pick<OwnedRun, 'run'>,

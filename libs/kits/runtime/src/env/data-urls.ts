@@ -4,13 +4,13 @@ import { strong } from './rules';
 
 const MIN_KEY_CHARS = 32;
 
-/** Gateway and scheduler must have the same key. */
+/** Gateway, scheduler and engine must have the same key. */
 export const dataUrlKeyVariables = variables({
   dataUrlKey: {
     name: 'SVC_DATA_URL_KEY',
     type: 'string',
     secret: true,
-    doc: `Key that signs data URLs for workers, at least ${MIN_KEY_CHARS} characters; must be equal on gateway and scheduler.`,
+    doc: `Key that signs data URLs for workers, at least ${MIN_KEY_CHARS} characters; must be equal on gateway, scheduler and engine.`,
   },
   dataUrlKeyPath: { name: 'SVC_DATA_URL_KEY_PATH', type: 'path', doc: 'File of the data URL key.' },
 });
@@ -20,7 +20,7 @@ export const dataUrlVariables = variables({
   dataUrlBase: {
     name: 'SVC_DATA_URL_BASE',
     type: 'url',
-    doc: 'Gateway URL as seen by workers, such as https://gateway.example.com; when set, dispatches to workers without Redis access contain data URLs; must be equal on gateway and scheduler. https:// in production.',
+    doc: 'Gateway URL as seen by workers, such as https://gateway.example.com; when set, dispatches to workers without Redis access contain data URLs; must be equal on gateway, scheduler and engine. https:// in production.',
   },
 });
 
@@ -68,6 +68,6 @@ function baseForm(text: string | undefined, production: boolean): Problem[] {
 function keyForBase({ dataUrlBase, dataUrlKey, dataUrlKeyPath }: EnvOf<typeof dataUrlVariables>): Problem[] {
   if (dataUrlBase === undefined || dataUrlKey !== undefined || dataUrlKeyPath !== undefined) return [];
   const expected = 'a key, because SVC_DATA_URL_BASE is set';
-  const fix = 'Set it, or SVC_DATA_URL_KEY_PATH, on gateway and scheduler.';
+  const fix = 'Set it, or SVC_DATA_URL_KEY_PATH, on gateway, scheduler and engine.';
   return [{ name: 'SVC_DATA_URL_KEY', expected, fix }];
 }

@@ -1,9 +1,12 @@
 import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
+import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf } from './declare';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
+import { readinessVariables } from './readiness';
 import { metricsPrivate } from './rules';
+import { schemaVariables } from './schemas';
 
 /** The workflow engine's environment. */
 export const engineEnv = envSpec({
@@ -13,6 +16,9 @@ export const engineEnv = envSpec({
     ...kernelClientVariables,
     ...policyVariables,
     ...admissionVariables,
+    ...readinessVariables,
+    ...schemaVariables,
+    ...dataUrlVariables,
     ...variables({
       httpAddr: {
         name: 'WORKFLOW_ENGINE_HTTP_ADDR',
@@ -63,6 +69,12 @@ export const engineEnv = envSpec({
         default: '5s',
         doc: 'Interval between checks for runs with expired leases.',
       },
+      dispatchAtSubmission: {
+        name: 'WORKFLOW_ENGINE_DISPATCH_AT_SUBMISSION',
+        type: 'bool',
+        default: 'true',
+        doc: 'Places permitted jobs of steps with the write that accepts them; false sends all of them to the scheduler first.',
+      },
       foreachMaxItems: {
         name: 'WORKFLOW_FOREACH_MAX_ITEMS',
         type: 'int',
@@ -97,6 +109,7 @@ export const engineEnv = envSpec({
   rules: [
     commonRules,
     kernelClientRules,
+    dataUrlRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
     (env) =>
       metricsPrivate(

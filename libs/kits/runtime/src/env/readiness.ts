@@ -1,6 +1,6 @@
 import { variables } from './declare';
 
-/** Used to select workers: by schedulers, and by the gateway for jobs that it places at submission. */
+/** Used to select workers: by schedulers, and by gateway and engine for jobs that they place at submission. */
 export const readinessVariables = variables({
   workerReadinessRequired: {
     name: 'WORKER_READINESS_REQUIRED',

@@ -1,6 +1,6 @@
 import { variables } from './declare';
 
-/** Variables about schemas that gateway and scheduler share. */
+/** Variables about schemas that gateway, scheduler and engine share. */
 export const schemaVariables = variables({
   schemaEnforcement: {
     name: 'SCHEMA_ENFORCEMENT',

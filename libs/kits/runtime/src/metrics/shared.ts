@@ -31,7 +31,7 @@ export const approvalMetrics = metrics({
   },
 });
 
-/** Emitted by the scheduler, and by the gateway for jobs that it places at submission. */
+/** Emitted by the scheduler, and by gateway and engine for jobs that they place at submission. */
 export const dispatchMetrics = metrics({
   jobsReceived: {
     name: 'svc_scheduler_jobs_received_total',

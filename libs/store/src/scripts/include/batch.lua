@@ -7,7 +7,7 @@
   Returns  for each { 1, reply }  |  { 0, error text }
 ]]
 -- The clock and the caches are valid for one batch.
-clock, ends_awaited, bull_first_due, bull_marked, placement_facts, endings, tenants_in_turn = nil, nil, {}, {}, {}, {}, {}
+clock, ends_awaited, bull_first_due, bull_marked, placement_facts, endings, woken, tenants_in_turn = nil, nil, {}, {}, {}, {}, {}, {}
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do
   local name, key_count, arg_count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
@@ -19,5 +19,6 @@ while at <= #ARGV do
   if not ok and type(reply) == 'table' then reply = reply.err end
   replies[#replies + 1] = ok and { 1, reply } or { 0, tostring(reply) }
 end
+run_notify_all()
 if endings[1] then redis.call('PUBLISH', key.endings(), table.concat(endings, '\n')) end
 return replies

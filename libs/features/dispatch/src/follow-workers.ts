@@ -1,8 +1,9 @@
 import { subjects } from '@svc/contract';
 import type { PacketDelivery } from '@svc/bus';
-import { registerHeartbeat, WorkerRegistry } from '@svc/dispatch';
 import { licenseLimits, type Platform, startLoops } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
+import { registerHeartbeat } from './register-heartbeat';
+import { WorkerRegistry } from './worker-registry';
 
 type WorkerTimes = Pick<ApiEnv, 'workerHeartbeatTtlMs' | 'workerReadinessTtlMs'>;
 
@@ -12,11 +13,11 @@ export const openRegistry = (env: WorkerTimes): WorkerRegistry =>
 const expireEveryMs = 5_000;
 
 /**
- * Keeps the registry of live workers up to date from their broadcasts, by the rules of the scheduler. Jobs of lost workers
- * are the scheduler's concern: here a silent worker is only not selected any more.
+ * Keeps the registry of live workers up to date from their broadcasts, by the rules of the scheduler, in a process that
+ * dispatches new jobs. Jobs of lost workers are the scheduler's concern: here a silent worker is only not selected any more.
  */
 export async function followWorkers(
-  { clock, log, onStop }: Pick<Boot<ApiEnv>, 'clock' | 'log' | 'onStop'>,
+  { clock, log, onStop }: Pick<Boot<WorkerTimes>, 'clock' | 'log' | 'onStop'>,
   { store, bus, license }: Pick<Platform, 'store' | 'bus' | 'license'>,
   registry: WorkerRegistry,
 ): Promise<void> {

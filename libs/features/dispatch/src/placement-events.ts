@@ -1,6 +1,9 @@
-import { dispatchEvents, type PlacementDeps, poolTopicLabel, reasonLabel } from '@svc/dispatch';
 import type { PoolTable } from '@svc/routing';
 import type { dispatchMetrics, Handles, Logger } from '@svc/runtime';
+import { dispatchEvents } from './dispatch-events';
+import type { PlacementDeps } from './place-new-job';
+import { reasonLabel } from './repair';
+import { poolTopicLabel } from './topic-label';
 
 /** Records the placement of new jobs as metrics and log lines. Topics without a pool are labelled `other`. */
 export function placementEvents(

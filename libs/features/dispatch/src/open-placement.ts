@@ -1,19 +1,24 @@
-import { PlacementAtSubmission, type PlacementDeps } from '@svc/dispatch';
-import type { DataTokens } from '@svc/identity';
-import type { ApiEnv, Boot } from '@svc/runtime';
+import type { DataUrlSettings } from '@svc/jobs';
+import type { Boot } from '@svc/runtime';
 import type { JobEndings } from '@svc/store';
+import { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 
-type PlacementBoot = Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>;
+export interface PlacementSettings {
+  isEnabled: boolean;
+  endings: Pick<JobEndings, 'follow'>;
+  tokens: DataUrlSettings['tokens'] | undefined;
+  /** SVC_DATA_URL_BASE */
+  base: string | undefined;
+}
 
 /** Opens the placement of permitted jobs by the accepting call; undefined when it is switched off. */
 export function openPlacement(
-  { env, log, onStop }: PlacementBoot,
-  { endings, tokens }: { endings: Pick<JobEndings, 'follow'>; tokens: DataTokens | undefined },
+  { log, onStop }: Pick<Boot<object>, 'log' | 'onStop'>,
+  { isEnabled, endings, tokens, base }: PlacementSettings,
   deps: Omit<PlacementDeps, 'dataUrls' | 'mayDispatch'>,
 ): PlacementAtSubmission | undefined {
-  if (!env.dispatchAtSubmission) return undefined;
-  const { dataUrlBase: base } = env;
-  // Schedulers with this key may add data URLs to dispatches, and without the base URL the gateway could not.
+  if (!isEnabled) return undefined;
+  // Schedulers with this key may add data URLs to dispatches, and without the base URL this process could not.
   const mayDispatch = tokens === undefined || base !== undefined;
   if (!mayDispatch)
     log.info('jobs are not dispatched at submission: SVC_DATA_URL_KEY is set without SVC_DATA_URL_BASE');

@@ -1,0 +1,151 @@
+import { isGate, limits } from '@svc/contract';
+import { queuePriorities } from '@svc/routing';
+import type { Acceptance, JobRecord, Placed, StoredRequest } from '@svc/store';
+import type { RunState, WorkflowDefinition } from '@svc/workflow';
+import { deadline, memoryClaim } from '@svc/jobs';
+import { type LiveDecision, requestHash, safetyFields } from '@svc/decision';
+import { definitionAuthor } from './create-run';
+import { type Permit, permitJob } from './permit-job';
+import type { RunDeps } from './run-deps';
+
+/** A planned run with its definition. */
+export interface PlannedRun {
+  run: RunState;
+  definition: WorkflowDefinition;
+  /** By Redis' clock, so that deadlines do not depend on an engine's clock. */
+  nowMs: number;
+}
+
+/** A run that this process holds the lock of. */
+export interface OwnedRun extends PlannedRun {
+  /** Lock owner; writes are fenced on it. */
+  owner: string;
+}
+
+/** The fields of the accepting write that depend on the decision. */
+export interface Creation extends Pick<Acceptance, 'next' | 'decision'> {
+  safety?: JobRecord['safety'];
+  /** The decision to report to shadow policies: this job is not evaluated again. */
+  live?: LiveDecision;
+}
+
+export interface NewJob extends Creation {
+  id: string;
+  /** Step or item; absent for a compensation. */
+  path?: string;
+  request: StoredRequest;
+  document: object;
+  /** The run retries the step if this job fails. */
+  retried?: boolean;
+}
+
+/** The job is rejected permanently; a retry cannot succeed. */
+export class JobRefused extends Error {}
+
+/**
+ * Accepts a job. Idempotent: an existing job with this id is kept.
+ *
+ * @throws JobRefused, not retryable; backpressure, overloaded: retried later; Fenced
+ */
+export async function acceptJob(deps: RunDeps, owned: OwnedRun, job: NewJob): Promise<void> {
+  const prepared = await prepareJob(deps, owned, job);
+  const { acceptance, bytes } = prepared;
+  const fence = { run: owned.run.id, owner: owned.owner };
+  const outcome = await deps.admission.job(acceptance.tenant, bytes, () =>
+    deps.store.jobs.accept({ ...acceptance, fence }),
+  );
+  if (outcome.kind === 'memory_taken') {
+    throw new JobRefused(`the memory ${acceptance.memory?.id ?? ''} belongs to another tenant`);
+  }
+  // A repeated pass finds the job, whose decision was reported when it was created.
+  if (outcome.kind === 'accepted') settleJob(deps, prepared, outcome.placed);
+}
+
+/** Follows the write that has created a job: reports its decision, and publishes its dispatch in the background. */
+export function settleJob(deps: RunDeps, { live, permit }: PreparedJob, placed: Placed): void {
+  if (live) deps.shadows.decided(live);
+  if (permit && placed.kind !== 'queued') deps.shadows.decided(permit.live);
+  permit?.proposal?.settle(placed);
+}
+
+/** A job as the accepting call stores it. */
+export interface PreparedJob {
+  acceptance: Acceptance;
+  /** Size of its input. */
+  bytes: number;
+  /** The decision to report to shadow policies once the job exists. */
+  live?: LiveDecision | undefined;
+  permit?: Permit | undefined;
+}
+
+/** Asks policy about a new job, and proposes its place. @throws JobRefused when its input is too large */
+export async function prepareJob(
+  deps: RunDeps,
+  { run, nowMs }: PlannedRun,
+  { id, path, request, document, retried, live, safety, ...creation }: NewJob,
+): Promise<PreparedJob> {
+  const { org_id: tenant, triggered_by = '' } = run;
+  const context = JSON.stringify(document);
+  const bytes = Buffer.byteLength(context);
+  if (bytes > limits.contextBytes) {
+    throw new JobRefused(`the input of the job has ${bytes} bytes, and ${limits.contextBytes} are allowed`);
+  }
+  const config = await deps.config.at(toConfigScope(run));
+  const { topic, memory_id: memoryId } = request;
+  const author = run.metadata?.[definitionAuthor];
+  const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
+  const fields = {
+    request,
+    submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
+    job_hash: requestHash({ id, tenant, topic, request }),
+    deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
+    run: run.id,
+    ...(author !== undefined && { author }),
+    ...(path !== undefined && { run_path: path }),
+    ...(retried && { letter: 'withhold' as const }),
+    ...(safety && { safety }),
+  };
+  const isDecided = creation.next !== undefined || isGate(topic);
+  const record = newRecord({ id, tenant, trace_id: run.id, topic, ...fields }, deps.clock.nowUs());
+  const permit = isDecided ? undefined : await permitJob(deps, record, { ...document });
+  const acceptance: Acceptance = {
+    id,
+    tenant,
+    traceId: run.id,
+    topic,
+    fields: { ...fields, ...(permit && safetyFields(permit.decision)) },
+    context,
+    priority: queuePriorities[request.priority],
+    activeLimit: 0,
+    ...(memory && { memory }),
+    ...creation,
+    ...(permit && { decision: permit.decision }),
+    ...(permit?.proposal && { place: permit.proposal.place }),
+  };
+  return { acceptance, bytes, live, permit };
+}
+
+type NewFields = Pick<
+  JobRecord,
+  'id' | 'tenant' | 'trace_id' | 'topic' | 'request' | 'submitter' | 'job_hash' | 'deadline_ms'
+> &
+  Partial<JobRecord>;
+
+/** A job as it is on creation. */
+const newRecord = (fields: NewFields, nowUs: number): JobRecord => ({
+  state: 'PENDING',
+  created_at: nowUs,
+  updated_at: nowUs,
+  attempts: 0,
+  retry_count: 0,
+  parked: '',
+  lane: '',
+  ...fields,
+});
+
+/** Config scope of a run. */
+export const toConfigScope = ({ org_id, team_id, workflow_id }: RunState) => ({
+  tenant: org_id,
+  team: team_id,
+  workflow: workflow_id,
+});

@@ -1,0 +1,48 @@
+import { isRunEnded } from '@svc/lifecycle';
+import type { RunWake } from '@svc/store';
+import type { RunState } from '@svc/workflow';
+import { findDefinition, planTurn, saveTurn } from './plan-turn';
+import { readInbox } from './read-inbox';
+import { toRunState } from './run-codec';
+import type { RunDeps } from './run-deps';
+
+/** Of runs with more items, events arrive faster than a turn is planned, and the turn would be planned for nothing. */
+const MAX_ITEMS = 64;
+
+/**
+ * Plans the next turn of a woken run from the events of its notification, and saves it in one call without the lock. The call
+ * is refused unless the run is as it was planned. See docs/adr/0020-a-turn-is-one-call.md.
+ *
+ * @returns false when the run needs a pass: nothing was changed
+ */
+export async function takeTurn(deps: RunDeps, { id, revision, atUs, events }: RunWake): Promise<boolean> {
+  if (!events) return false;
+  const startedMs = deps.clock.nowMs();
+  const before = await readRun(deps, id, revision);
+  if (!before || isRunEnded(before.status) || countItems(before) > MAX_ITEMS) return false;
+  const definition = await findDefinition(deps, before);
+  if (!definition) return false;
+  const inbox = await readInbox(deps.store, events, before, false);
+  const turn = await planTurn(deps, {
+    definition,
+    before: { ...before, kept_bytes: inbox.keptBytes },
+    events: inbox.events,
+    nowMs: Math.floor(atUs / 1_000),
+    acted: Object.keys(before.outbox),
+  });
+  const owner = `${deps.settings.instanceId}:${deps.random.hex(8)}`;
+  const saved = await saveTurn(deps, turn, { owner, revision, inboxSize: events.length, isUnlocked: true });
+  if (typeof saved === 'string') return false;
+  deps.events.passed(events.length, deps.clock.nowMs() - startedMs);
+  return true;
+}
+
+async function readRun(deps: RunDeps, id: string, revision: number): Promise<RunState | undefined> {
+  const cached = deps.memory.find(id, revision);
+  if (cached) return cached.run;
+  const loaded = await deps.store.runs.load(id);
+  return loaded?.run.revision === revision ? toRunState(loaded) : undefined;
+}
+
+const countItems = ({ steps }: RunState): number =>
+  Object.values(steps).reduce((sum, { children }) => sum + (children?.length ?? 0), 0);

@@ -1,0 +1,59 @@
+import type { Redis } from 'ioredis';
+import { keys } from './keys';
+import { parseJson, type JsonObject } from './run.record';
+
+/** A run with new events, as the script that woke it reports it. */
+export interface RunWake {
+  id: string;
+  revision: number;
+  /** Redis' clock, µs. */
+  atUs: number;
+  /** All unprocessed events of its inbox; absent when they are many or large. */
+  events?: JsonObject[];
+}
+
+interface WakeMessage {
+  id: string;
+  revision: number;
+  at: string;
+  events?: string[];
+}
+
+/** Notifies an engine of woken runs. A lost message delays a run until its queue entry is due. */
+export class RunWakes {
+  /**
+   * @param listener a dedicated connection with automatic resubscription disabled
+   * @param engine unique among running engines
+   */
+  constructor(
+    private readonly redis: Redis,
+    private readonly listener: Redis,
+    private readonly engine: string,
+    onWake: (wake: RunWake) => void,
+  ) {
+    // Published by the scripts only.
+    listener.on('message', (_channel, text: string) => onWake(parseWake(text)));
+    // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
+    listener.on('ready', () => void this.open().catch(() => undefined));
+  }
+
+  /** Subscribes. After a reconnect it subscribes again. */
+  async open(): Promise<void> {
+    await this.listener.subscribe(keys.runWakes(this.engine));
+  }
+
+  /** Lists this engine as one that takes new runs. Repeated, since scripts remove an engine that misses a message. */
+  async announce(): Promise<void> {
+    if (this.listener.status === 'ready') await this.redis.sadd(keys.runEngines(), this.engine);
+  }
+
+  async close(): Promise<void> {
+    this.listener.disconnect();
+    await this.redis.srem(keys.runEngines(), this.engine);
+  }
+}
+
+function parseWake(text: string): RunWake {
+  const { id, revision, at, events } = JSON.parse(text) as WakeMessage;
+  return { id, revision, atUs: Number(at), ...(events && { events: events.map(parseJson) }) };
+}

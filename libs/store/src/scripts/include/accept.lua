@@ -1,0 +1,81 @@
+-- Accepts a job, all or nothing: `a` and the reply as in accept-1.lua, `context` = its input document.
+local function accept_job(a, context)
+  local record = key.job(a.id)
+
+  if a.fence and redis.call('GET', key.runLock(a.fence.run)) ~= a.fence.owner then return { 'fenced' } end
+
+  local reserved = a.idempotency and (a.idempotency.internal and key.once or key.idempotency)(a.tenant, a.idempotency.key)
+  if reserved then
+    local hash, answer = unpack(redis.call('HMGET', reserved, 'hash', 'answer'))
+    if hash then
+      if hash == a.idempotency.hash and answer then return { 'replay', answer } end
+      return { 'conflict' }
+    end
+  end
+  if not a.is_new and redis.call('EXISTS', record) == 1 then return { 'exists' } end
+  if a.active_limit and a.active_limit > 0 then
+    local active = 0
+    for _, state in ipairs(OPEN) do active = active + redis.call('ZCARD', key.jobsInState(a.tenant, state)) end
+    if active >= a.active_limit then return { 'backpressure', tostring(active) } end
+  end
+
+  if a.memory and not take_memory(a.memory, a.tenant) then return { 'memory_taken' } end
+
+  local at = micros()
+  local stamp = text(at)
+  local fields = a.fields
+  local function set(values)
+    for _, v in ipairs(values) do fields[#fields + 1] = v end
+  end
+  set({ 'id', a.id, 'tenant', a.tenant, 'trace_id', a.trace_id, 'topic', a.topic, 'state', 'PENDING', 'created_at', stamp,
+    'updated_at', stamp, 'attempts', '0', 'history', history_line('submit', nil, 'PENDING', stamp) })
+
+  local place, reason, position, detail = a.place, nil, 'queued', nil
+  if place and may_place(place) then
+    reason = room_for_new(place, a.tenant)
+    if reason == 'ok' then position = 'dispatched' elseif place.may_wait then position, detail = 'waiting', reason end
+  end
+  if position ~= 'queued' and place.budget then
+    local reservation = reserve_new(place.budget, value_in(fields, 'run'), at)
+    if reservation then set({ 'reserved', reservation }) else position, detail = 'queued', nil end
+  end
+  if position ~= 'queued' then set({ 'decided', 'submission', 'run_ms', tostring(place.run_ms) }) end
+  if position == 'waiting' then
+    set({ 'waiting_reason', reason, 'waiting_since', stamp, 'lane', place.lane.id, 'level', place.lane.level, 'parked',
+      'jobWaiting', 'tenant_cap', tostring(place.tenant_cap), 'turn_cost', tostring(place.turn_cost) })
+  else
+    set({ 'parked', '', 'lane', '' })
+  end
+  if position == 'queued' then set({ 'entry', entry_id(a.id, { suffix = a.queue }) }) end
+  if a.decision then
+    fields[#fields + 1] = 'decisions'
+    fields[#fields + 1] = with_decision('', a.decision)
+  end
+  redis.call('HSET', record, unpack(fields))
+  if context ~= '' then redis.call('SET', key.context(a.id), context) end
+  redis.call('ZADD', key.jobsInState(a.tenant, 'PENDING'), stamp, a.id)
+  redis.call('SADD', key.tenants(), a.tenant)
+  -- A job that starts its own trace is found by its id and needs no index entry.
+  if a.trace_id ~= a.id then
+    redis.call('ZADD', key.trace(a.trace_id), stamp, a.id)
+    redis.call('EXPIRE', key.trace(a.trace_id), a.meta_sec)
+  end
+  if reserved then
+    redis.call('HSET', reserved, 'hash', a.idempotency.hash, 'answer', a.idempotency.answer)
+    redis.call('EXPIRE', reserved, a.idempotency.ttl_sec)
+  end
+
+  local now_ms = math.floor(at / 1000)
+  if a.next then
+    move_job(a.id, a.next, at + 1)
+  elseif position == 'dispatched' then
+    dispatch_job(a.id, place, place.worker, place.dispatch_id, { attempts = 0, run_ms = place.run_ms, deadline_ms = place.deadline_ms }, at + 1)
+    detail = '1'
+  elseif position == 'waiting' then
+    wait_in_lane(a.id, place, a.tenant, at)
+    enqueue(a.id, a.topic, { queue = 'jobWaiting', delay_ms = place.wait_ms }, now_ms, a.run, a.run_path)
+  else
+    enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, now_ms, a.run, a.run_path)
+  end
+  return { 'accepted', stamp, position, detail }
+end
