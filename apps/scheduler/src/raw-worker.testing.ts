@@ -89,7 +89,6 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
       }),
     /** Answers a dispatch; resolves when the bus has stored the answer. */
     async answer(request: JobRequest, status: JobResponse = 'SUCCEEDED', over: JobResultDraft = {}): Promise<void> {
-      held.delete(request.job_id);
       const draft = {
         job_id: request.job_id,
         worker_id: id,
@@ -102,6 +101,8 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
       // Set on the raw packet, since the encoder writes no unknown status.
       if (status === 'UNKNOWN') Object.assign(packet, { job_result: { ...packet.job_result, status: 99 } });
       await store(subjects.jobResult.name, wire.BusPacket.encode(packet).finish());
+      // Until then heartbeats count the job; otherwise the scheduler would take it for lost.
+      held.delete(request.job_id);
     },
     raw: store,
     /** Stops its heartbeats, as if it had died. */

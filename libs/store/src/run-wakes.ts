@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keys } from './keys';
+import { keys, type Keys } from './keys';
 import { parseJson, type JsonObject } from './run.record';
 
 /** A run with new events, as the script that woke it reports it. */
@@ -24,12 +24,14 @@ export class RunWakes {
   /**
    * @param listener a dedicated connection with automatic resubscription disabled
    * @param engine unique among running engines
+   * @param shardKeys of the shard; default: the first
    */
   constructor(
     private readonly redis: Redis,
     private readonly listener: Redis,
     private readonly engine: string,
     onWake: (wake: RunWake) => void,
+    private readonly shardKeys: Pick<Keys, 'runWakes' | 'runEngines'> = keys,
   ) {
     // Published by the scripts only.
     listener.on('message', (_channel, text: string) => onWake(parseWake(text)));
@@ -39,17 +41,17 @@ export class RunWakes {
 
   /** Subscribes. After a reconnect it subscribes again. */
   async open(): Promise<void> {
-    await this.listener.subscribe(keys.runWakes(this.engine));
+    await this.listener.subscribe(this.shardKeys.runWakes(this.engine));
   }
 
   /** Lists this engine as one that takes new runs. Repeated, since scripts remove an engine that misses a message. */
   async announce(): Promise<void> {
-    if (this.listener.status === 'ready') await this.redis.sadd(keys.runEngines(), this.engine);
+    if (this.listener.status === 'ready') await this.redis.sadd(this.shardKeys.runEngines(), this.engine);
   }
 
   async close(): Promise<void> {
     this.listener.disconnect();
-    await this.redis.srem(keys.runEngines(), this.engine);
+    await this.redis.srem(this.shardKeys.runEngines(), this.engine);
   }
 }
 
