@@ -60,6 +60,8 @@ export interface MoveExtras {
   post?: string;
   /** Entry (JSON) for the policy audit of the job's tenant. */
   audit?: string;
+  /** Body of the result, to store under its usual key by the same call. */
+  resultBody?: Buffer;
   /** A claim for the slot that this transition frees. It is made even when the transition is refused. */
   claim?: EndClaim;
 }
@@ -258,7 +260,8 @@ export class JobRepository {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
     const followUp = extras.claim && toFollowUp(extras.claim, this.retain);
-    return readMove(await runScriptWith(this.redis, followUp, 'move', keys.job(id), id, document, decision), event);
+    const args = [id, document, decision, ...(extras.resultBody ? [extras.resultBody] : [])];
+    return readMove(await runScriptWith(this.redis, followUp, 'move', keys.job(id), ...args), event);
   }
 
   /** Dispatches an allowed job to the proposed worker, or adds it to its lane. */

@@ -107,6 +107,7 @@ end
     worker?        assigned worker                                counted? toward the license limit
     post?          event (JSON) for the run of the job
     audit?         { entry (JSON), keep } for the policy audit of the job's tenant
+    result_body?   body of the result to store, with retain
   }
   `known`: fields of the record by name, if this script has read them and not changed them since.
   Adds all written fields to `m.set`.
@@ -141,6 +142,8 @@ local function move_job(id, m, at, known)
     if (redis.call('HGET', record, field) or '') ~= value then return { 'changed' } end
   end
 
+  -- Only here, where the dispatch is known to be the current one.
+  if m.result_body then redis.call('SET', key.result(id), m.result_body, 'EX', m.retain.data_sec) end
   local now_ms = math.floor(at / 1000)
   local stamp = text(at)
   -- From DISPATCHED to RUNNING a job keeps its position: its time limit counts from the dispatch.
