@@ -38,7 +38,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     this.lanes = new KnownLanes(() => deps.store.workers.lanes());
   }
 
-  async propose({ record, decision, config }: PermittedJob): Promise<ProposedPlacement | undefined> {
+  async propose({ record, context, decision, config }: PermittedJob): Promise<ProposedPlacement | undefined> {
     const { registry, fleet, mayDispatch } = this.deps;
     if (isGate(record.topic) || (await this.deps.config.budgetsAt(toConfigScope(record)))) return undefined;
     const rules = await routingRules(this.deps);
@@ -55,7 +55,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
       otherLanes: worker ? this.lanes.notServedBy(worker, fleet.pools(), rules) : [],
       mayWait,
     };
-    return { place, settle: (placed) => this.settle(record, planned, placed) };
+    return { place, settle: (placed) => this.settle(record, context, planned, placed) };
   }
 
   /** A job has ended: if it was dispatched here, its worker has a free slot. */
@@ -71,7 +71,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     await Promise.all(this.sending);
   }
 
-  private settle(record: JobRecord, { plan, worker }: PlannedDispatch, placed: Placed): void {
+  private settle(record: JobRecord, context: string, { plan, worker }: PlannedDispatch, placed: Placed): void {
     const { events } = this.deps;
     const { topic, id } = record;
     if (placed.kind !== 'queued') events.received(topic);
@@ -96,6 +96,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
         dispatch_id: plan.dispatchId,
         run_ms: plan.runMs,
       },
+      context,
     ).catch(failed);
     this.sending.add(sent);
     void sent.then(() => this.sending.delete(sent));

@@ -5,6 +5,7 @@ export {
   type DataUrlDeps,
   type DataUrlSettings,
   dataUrlsFor,
+  dispatchEndsMs,
   openDataUrl,
   putJobArtifact,
   putJobResult,

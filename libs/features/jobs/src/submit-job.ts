@@ -228,7 +228,7 @@ type NewFields = Pick<JobRecord, 'request' | 'submitter' | 'job_hash' | 'deadlin
 /** Only a job that policy permits is placed; without an answer of policy it has no decision. */
 async function proposePlacement(
   { placement, clock }: SubmitDeps,
-  { jobId, traceId, asked, config }: Submission,
+  { jobId, traceId, asked, config, context }: Submission,
   { decision, next }: Creation,
   fields: NewFields,
 ): Promise<ProposedPlacement | undefined> {
@@ -248,7 +248,7 @@ async function proposePlacement(
     lane: '',
     ...fields,
   };
-  return placement.propose({ record, decision, config });
+  return placement.propose({ record, context, decision, config });
 }
 
 function recordFields(asked: Normalized, submitter: string, creation: Creation, deadlineMs: number): NewFields {
