@@ -12,21 +12,15 @@ const messages = [
   'redis → api: reply',
   'api → nats: worker.bench-1.jobs',
   'nats → worker: worker.bench-1.jobs',
-  'worker → redis: get',
-  'redis → worker: reply',
-  'worker → redis: set',
-  'redis → worker: reply',
   'worker → nats: sys.job.result',
   'nats → scheduler: sys.job.result',
-  'scheduler → redis: getrange, hgetall',
-  'redis → scheduler: reply',
   'scheduler → redis: fcall move',
   'redis → api: endings',
   'api → client: response',
 ];
 
 /** Calls of the processes to Redis per job; those of BullMQ's own scripts are `evalsha`. */
-const calls = { bzpopmin: 1, fcall: 2, get: 1, getrange: 1, hgetall: 1, set: 1 };
+const calls = { bzpopmin: 1, fcall: 2 };
 
 /** Commands in Redis per job, including those inside scripts. */
 const commands = {
@@ -78,7 +72,12 @@ describe('a lone round trip', () => {
   }, 30_000);
 
   it('takes these messages, one after another', async () => {
-    expect(commonChain(await recordRoundTrips(product, recording, trips))).toEqual(messages);
+    const chains = await recordRoundTrips(product, recording, trips);
+
+    // The client's wait and the write of RUNNING form a chain of the same length, which is often the later one.
+    const throughWorker = chains.filter((chain) => chain.some((message) => message.includes('worker')));
+    expect(commonChain(throughWorker)).toEqual(messages);
+    expect(commonChain(chains)).toHaveLength(messages.length);
   }, 120_000);
 
   it('makes these calls to Redis', async () => {

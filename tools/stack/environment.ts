@@ -58,6 +58,9 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
     SVC_DATA_URL_BASE: `${scheme}://${dialable(callers['GATEWAY_HTTP_ADDR'] ?? shared['GATEWAY_HTTP_ADDR'] ?? '')}`,
   });
   const dataUrls = callers['SVC_DATA_URL_KEY_PATH'] === undefined ? ownDataUrls : {};
+  if (callers['SVC_RESULT_TICKET_KEYS_PATH'] === undefined) {
+    shared['SVC_RESULT_TICKET_KEYS'] = randomBytes(32).toString('base64url');
+  }
   const kernelTls = certificates && services.some(({ name }) => name === 'kernel') ? certificates : undefined;
   const own = (name: string): Variables => ({
     SVC_INSTANCE_ID: name,

@@ -95,6 +95,7 @@ describe('startStack', () => {
     expect(env).toMatchObject({ SVC_POLICY_PUBLIC_KEY_LOCAL: trusted, SVC_POLICY_STRICT: 'enforce' });
     expect(env['SVC_DATA_URL_BASE']).toBe(stack.info.base_url);
     expect(env['SVC_DATA_URL_KEY']).toHaveLength(43);
+    expect(env['SVC_RESULT_TICKET_KEYS']).toHaveLength(43);
   });
 
   it.each(['api', 'scheduler', 'nats'])(

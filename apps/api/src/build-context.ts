@@ -1,7 +1,7 @@
 import { subjects } from '@svc/contract';
-import { dataTokensFrom } from '@svc/identity';
+import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
-import type { JobEndings } from '@svc/store';
+import type { JobEndings, ResultJob } from '@svc/store';
 import {
   randomIds,
   type ApiEnv,
@@ -70,6 +70,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     license: licenseLimits(license),
     settings: { readinessRequired: env.workerReadinessRequired },
     events: placementEvents(metrics, log, () => fleet.pools()),
+    tickets: resultTicketsFrom<ResultJob>(env),
   };
   const artifacts = {
     ...base,

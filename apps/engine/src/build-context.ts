@@ -1,6 +1,6 @@
 import { subjects } from '@svc/contract';
 import { openPlacement, placementEvents, type WorkerRegistry } from '@svc/dispatch';
-import { dataTokensFrom } from '@svc/identity';
+import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import {
   randomIds,
@@ -10,7 +10,7 @@ import {
   type Handles,
   type kernelMetrics,
 } from '@svc/runtime';
-import type { JobEndings } from '@svc/store';
+import type { JobEndings, ResultJob } from '@svc/store';
 import { admissionSettings, SnapshotAdmission } from '@svc/admission';
 import { DefinitionCache, type RunEvents, RunCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
@@ -52,6 +52,7 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     license: licenseLimits(license),
     settings: { readinessRequired: env.workerReadinessRequired },
     events: placementEvents(metrics, log, () => fleet.pools()),
+    tickets: resultTicketsFrom<ResultJob>(env),
   };
   const ctx: Omit<EngineContext, 'schedules'> = {
     ...base,

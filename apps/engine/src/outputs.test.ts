@@ -6,8 +6,12 @@ import { useEngine } from './use-engine.testing';
 
 const secret = 'AKIA' + 'IOSFODNN7REALKEY';
 
-describe('output policy and the steps of a run', () => {
+describe.each([
+  ['in the store', {}],
+  ['in its message', { SVC_RESULT_TICKET_KEYS: 'K4-result-ticket-key-of-these-tests-8sQ1' }],
+])('output policy and the steps of a run, with each result %s', (_, schedulerEnv) => {
   const use = useEngine({
+    schedulerEnv,
     policy: `
 version: '1'
 default_decision: allow

@@ -25,7 +25,8 @@ type Steps = WorkflowDefinition['steps'];
 export function useEngine({
   policy = allowAll,
   topics,
-}: { policy?: string; topics?: Record<string, JobHandler> } = {}) {
+  schedulerEnv = {},
+}: { policy?: string; topics?: Record<string, JobHandler>; schedulerEnv?: Record<string, string> } = {}) {
   jest.setTimeout(40_000);
   const engines: Engine[] = [];
   let scheduler: RunningService | undefined;
@@ -46,6 +47,7 @@ export function useEngine({
     scheduler = await startService('scheduler', servers, {
       SAFETY_POLICY_PATH: file('safety.yaml'),
       POOL_CONFIG_PATH: file('pools.yaml'),
+      ...schedulerEnv,
     });
     worker = createWorker({
       id: 'w1',

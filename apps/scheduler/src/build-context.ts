@@ -1,6 +1,6 @@
 import type { Bus } from '@svc/bus';
 import { consumers, streams, subjects } from '@svc/contract';
-import { dataTokensFrom } from '@svc/identity';
+import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
 import { admissionSettings, SnapshotAdmission } from '@svc/admission';
@@ -11,7 +11,7 @@ import { openTopics, topicLog } from '@svc/registry';
 import { type ResultFacts, ScanRunner } from '@svc/output-safety';
 import type { DataUrlSettings } from '@svc/jobs';
 import { jobBus, licenseLimits, type Fleet, type Platform } from '@svc/platform';
-import type { JobRecord } from '@svc/store';
+import type { ResultJob } from '@svc/store';
 import type { SchedulerContext } from './context';
 
 export interface ContextParts {
@@ -66,6 +66,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       }),
     admission,
     dataUrls: dataUrlSettings(env),
+    tickets: resultTicketsFrom<ResultJob>(env),
     config,
     topics: openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement }),
     fleet,
@@ -95,7 +96,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       });
     },
     onDeadLetterFailed: (topic: string) => events.deadLetterFailed(topic),
-    scanSoon: (job: JobRecord, result: ResultFacts) => scans.soon(job, result),
+    scanSoon: (job: ResultJob, result: ResultFacts) => scans.soon(job, result),
   };
   // These need `deps`, which refers to them; no callback runs before they are assigned.
   const laneDispatcher: LaneDispatcher = new LaneDispatcher(deps);

@@ -117,12 +117,15 @@ describe('a job from the gateway', () => {
   });
 });
 
-describe('a result', () => {
+describe.each([
+  ['in the store', {}],
+  ['in its message', { resultTicketKeys: ['K4-result-ticket-key-of-these-tests-8sQ1'] }],
+])('a result %s', (_place, env) => {
   const work = (result: unknown) => use.worker({ id: 'w1', topics: { 'job.>': () => result } });
 
   it('that matches the output schema of its topic is a success', async () => {
     await given({ output_schema_id: 'acme/It' }, sku);
-    await use.start({ config: enforce });
+    await use.start({ env, config: enforce });
     await work({ sku: 'a' });
 
     await use.until(await use.submit({}), 'SUCCEEDED');
@@ -133,7 +136,7 @@ describe('a result', () => {
     ['is larger than can be checked', { sku: 'x'.repeat(2_097_152) }, 'at most 2097152 can be checked'],
   ])('that %s fails its job without a retry', async (_, result, message) => {
     await given({ output_schema_id: 'acme/It' }, sku);
-    await use.start({ config: { ...enforce, retry: { max_retries: 3 } } });
+    await use.start({ env, config: { ...enforce, retry: { max_retries: 3 } } });
     await work(result);
 
     const job = await use.until(await use.submit({}), 'FAILED', { error_code: 'output_schema_validation_failed' });
@@ -145,7 +148,7 @@ describe('a result', () => {
 
   it('is required when there is an output schema', async () => {
     await given({ output_schema_id: 'acme/It' }, {});
-    await use.start({ config: enforce });
+    await use.start({ env, config: enforce });
     await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
 
     const job = await use.until(await use.submit({}), 'FAILED', { error_code: 'output_schema_validation_failed' });
@@ -155,7 +158,7 @@ describe('a result', () => {
 
   it('that is invalid is still a success when schema enforcement only warns', async () => {
     await given({ output_schema_id: 'acme/It' }, sku);
-    await use.start();
+    await use.start({ env });
     await work({ sku: 1 });
 
     await use.until(await use.submit({}), 'SUCCEEDED');

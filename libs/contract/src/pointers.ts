@@ -18,5 +18,8 @@ export const contextPointer = ({
 
 export const ownContextPointer = (id: string): string => `redis://ctx:${id}`;
 
+/** Pointer to the result body of a job at its usual key. */
+export const ownResultPointer = (id: string): string => `redis://res:${id}`;
+
 /** Jobs of the internal approval topic are never routed; only a resolution of their approval ends them. */
 export const isGate = (topic: string): boolean => topic === approvalGateTopic;

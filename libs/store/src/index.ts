@@ -8,6 +8,7 @@ export * from './job.index';
 export * from './job.placement';
 export * from './job.record';
 export * from './job.repository';
+export * from './job.result';
 export * from './keys';
 export * from './lane-arrivals';
 export * from './lease';

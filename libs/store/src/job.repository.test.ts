@@ -69,6 +69,24 @@ describe('a state transition', () => {
     expect(await use.store.jobs.events('j')).toHaveLength(2);
   });
 
+  it('stores the body of a result with the end of its dispatch, and for no other', async () => {
+    await use.accept('j');
+    await use.store.jobs.admit('j', admission({ worker: worker() }));
+    const [old, body] = [Buffer.from('old'), Buffer.from([0, 255, 0xc3, 0x28])];
+
+    for (const guard of [{ dispatchId: 'old' }, { holder: 'w9' }, { from: ['RUNNING'] as const }]) {
+      await use.store.jobs.move('*', 'j', 'succeed', { ...guard, resultBody: old });
+    }
+    expect(await use.store.data.result('j')).toBeNull();
+    const move = { dispatchId: 'd1', holder: 'w1', resultBody: body };
+    expect(await use.store.jobs.move('*', 'j', 'succeed', move)).toMatchObject({ kind: 'moved' });
+
+    expect(await use.store.data.result('j')).toEqual(body);
+    expect(await use.redis.ttl(keys.result('j'))).toBeGreaterThan(0);
+    await use.store.jobs.move('*', 'j', 'succeed', { resultBody: old });
+    expect(await use.store.data.result('j')).toEqual(body);
+  });
+
   it('is refused to another tenant, and to a stale dispatch or holder', async () => {
     await use.accept('j');
     await use.store.jobs.admit('j', admission({ worker: worker() }));

@@ -62,6 +62,8 @@ export interface MoveExtras {
   post?: string;
   /** Entry (JSON) for the policy audit of the job's tenant. */
   audit?: string;
+  /** Body of the result, to store under its usual key by the same call. */
+  resultBody?: Buffer;
   /** A claim for the slot that this transition frees. It is made even when the transition is refused. */
   claim?: EndClaim;
 }
@@ -283,7 +285,7 @@ export class JobRepository {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
     const followUp = extras.claim && toFollowUp(extras.claim, this.keys.lanes(), this.retain);
-    const args = [id, document, decision, ...flat(extras.set ?? {})];
+    const args = [id, document, decision, extras.resultBody ?? '', ...flat(extras.set ?? {})];
     return readMove(await runScriptWith(this.redis, followUp, 'move', this.keys.job(id), ...args), event);
   }
 

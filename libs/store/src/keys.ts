@@ -93,7 +93,7 @@ const ofShard = {
  */
 const ofData = {
   context: { template: 'ctx:<id>', type: 'string', holds: 'input document of a job', kept: 'REDIS_DATA_TTL after its end' },
-  result: { template: 'res:<id>', type: 'string', holds: 'result body written by a worker', kept: 'REDIS_DATA_TTL' },
+  result: { template: 'res:<id>', type: 'string', holds: 'result body, written by a worker or, when its result message contained it, by the end of the job', kept: 'REDIS_DATA_TTL' },
   uploadedResult: { template: 'res:<id>:sha256:<hash>', type: 'string', holds: 'result body uploaded by a worker with its data URL', kept: 'REDIS_DATA_TTL' },
   redactedResult: { template: 'res:<id>:redacted:<hash>', type: 'string', holds: 'redacted copy of a result', kept: 'REDIS_DATA_TTL' },
   artifactMeta: { template: 'art:meta:<id>', type: 'string', holds: 'artifact metadata (JSON)', kept: 'its retention class' },

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { isUnknownFunction, loadLibrary, type ScriptLibrary } from './script-library';
 
-export type Argument = string | number;
+export type Argument = string | number | Buffer;
 
 /** A call that runs at the end of each batch with calls that name it, once per batch. */
 export interface FollowUp {
@@ -58,7 +58,7 @@ export class ScriptBatches {
   private toCall(name: string, args: readonly Argument[]): Pick<Call, 'name' | 'keys' | 'args' | 'bytes'> {
     const keyCount = this.keyCounts.get(name);
     if (keyCount === undefined) throw new Error(`there is no script ${name}`);
-    const bytes = args.reduce<number>((sum, arg) => sum + (typeof arg === 'string' ? arg.length : 8), 0);
+    const bytes = args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 8 : arg.length), 0);
     return { name, keys: args.slice(0, keyCount), args: args.slice(keyCount), bytes };
   }
 

@@ -38,6 +38,8 @@ describe('the deterministic encoding', () => {
       },
       env: { SVC_EFFECTIVE_CONFIG: '{}' },
       dispatch: { dispatch_id: 'd-1', attempt: 1 },
+      inline_input: Buffer.from('{}'),
+      result_ticket: Buffer.from('sealed'),
     };
 
     expect(jobHash(later)).toBe(jobHash(base));

@@ -31,6 +31,8 @@ export function jobHash(request: JobRequestDraft): string {
     labels: without(request.labels, unhashedLabel),
     env: without(request.env, unhashedEnv),
     dispatch: null,
+    inline_input: null,
+    result_ticket: null,
   };
   return createHash('sha256').update(canonicalJobRequest(hashed)).digest('hex');
 }

@@ -1,6 +1,6 @@
 import type { ConfigPlace } from '@svc/settings';
-import type { JobRecord } from '@svc/store';
-import { toWorkflowStep } from './workflow-step';
+import type { JobRecord, StoredRequest } from '@svc/store';
+import { type StepJob, toWorkflowStep } from './workflow-step';
 
 /**
  * The config scope of a job: its tenant and team and, for jobs that the engine created, its workflow and step.
@@ -8,7 +8,7 @@ import { toWorkflowStep } from './workflow-step';
  * @param narrowest the last layer whose document applies
  */
 export function toConfigScope(
-  job: Pick<JobRecord, 'tenant' | 'run' | 'request'>,
+  job: StepJob & Pick<JobRecord, 'tenant'> & { request: Pick<StoredRequest, 'team_id'> },
   narrowest: 'team' | 'workflow' | 'step' = 'step',
 ): ConfigPlace {
   const team = { tenant: job.tenant, team: job.request.team_id };

@@ -5,7 +5,7 @@ export { storedContextRef } from './context-ref';
 export { policyPart, safetyFields } from './decision-record';
 export { approvalStateFor, approvalTimeMs, holdWrites, initialStateFor, type RequiredApproval } from './initial-state';
 export { inputHash, isApprovedInput, unreadableInput } from './input-hash';
-export { dispatchIdentity, dispatchPacket, isStaleDispatch, requestHash } from './job-packet';
+export { dispatchIdentity, dispatchPacket, type InlineData, isStaleDispatch, requestHash } from './job-packet';
 export { isFinalDecision, wasReported, type LiveDecision, type ShadowReporter } from './live-decision';
 export { buildPolicyContent, readPolicyContent, toPolicyContent } from './policy-content';
 export { buildPolicyRequest } from './policy-request';

@@ -1,4 +1,4 @@
-import { decodePacket } from '@svc/contract';
+import { decodePacket, maxInlineBytes, maxPacketBytes } from '@svc/contract';
 import { plainJob } from './job-record.testing';
 import { dispatchPacket } from './job-packet';
 
@@ -18,5 +18,23 @@ describe('the env of a dispatch', () => {
     expect(envWith()).toMatchObject({ SVC_NOTE: 'kept', SVC_DISPATCH_ID: 'd1' });
     expect(envWith()).not.toHaveProperty('SVC_RESULT_URL');
     expect(envWith({ SVC_RESULT_URL: 'https://ours' })).toMatchObject({ SVC_RESULT_URL: 'https://ours' });
+  });
+});
+
+describe('the inline data of a dispatch', () => {
+  const inline = { inline_input: Buffer.alloc(maxInlineBytes, 1), result_ticket: Buffer.from('ticket') };
+  const requestWith = (config: string) => {
+    const { bytes } = dispatchPacket(dispatched, 'scheduler', 1, config, {}, inline).packet;
+    const decoded = decodePacket(bytes);
+    if (decoded.kind !== 'ok' || decoded.packet.kind !== 'job_request') throw new Error(decoded.kind);
+    return decoded.packet.body;
+  };
+
+  it('is part of the request, unless the message would exceed its limit with it', () => {
+    const withIt = requestWith('{}');
+    const withoutIt = requestWith('x'.repeat(maxPacketBytes - maxInlineBytes));
+
+    expect([withIt.inline_input.length, withIt.result_ticket.length]).toEqual([maxInlineBytes, 6]);
+    expect([withoutIt.inline_input.length, withoutIt.result_ticket.length]).toEqual([0, 0]);
   });
 });

@@ -4,6 +4,7 @@ import {
   dispatchEnv,
   jobHash,
   encodeJobRequest,
+  maxPacketBytes,
   jobRequestMessageId,
   workerJobsSubject,
   type DispatchIdentity,
@@ -12,6 +13,9 @@ import {
 } from '@svc/contract';
 import { type DecisionRecord, type JobRecord, type StoredRequest, toResolution } from '@svc/store';
 import { wireContextRef } from './context-ref';
+
+/** Data of a dispatch that its worker would otherwise read from the store. */
+export type InlineData = Pick<JobRequestDraft, 'inline_input' | 'result_ticket'>;
 
 type DraftedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
 
@@ -90,6 +94,7 @@ export const requestHash = (job: DraftedJob): string => jobHash(jobRequestDraft(
  *
  * @param effectiveConfig of the job's tenant, team, workflow and step, JSON
  * @param dataUrls env by which a worker without access to the store reads and writes the data of the job
+ * @param inline for workers that support it
  */
 export function dispatchPacket(
   job: JobRecord & { worker_id: string; dispatch_id: string },
@@ -97,30 +102,32 @@ export function dispatchPacket(
   nowUs: number,
   effectiveConfig: string,
   dataUrls: Readonly<Record<string, string>> = {},
+  inline: InlineData = {},
 ): { subject: string; packet: EncodedPacket } {
   const draft = jobRequestDraft(job);
   const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
   const budgetMs = [remainingMs, job.run_ms ?? 0].filter((ms) => ms > 0);
   const subject = workerJobsSubject(job.worker_id);
   const labels = { ...draft.labels, ...approvalLabels(job), ...bypassLabels(job) };
-  const bytes = encodeJobRequest(
-    { trace_id: job.trace_id, sender_id: senderId, nowUs },
-    {
-      ...draft,
-      identity: toIdentity(job),
-      dispatch: dispatchIdentity(job),
-      labels,
-      env: {
-        ...withoutDataUrls(draft.env),
-        ...dataUrls,
-        ...constraintEnv(job.safety),
-        SVC_EFFECTIVE_CONFIG: effectiveConfig,
-        [dispatchEnv.dispatchId]: job.dispatch_id,
-        [dispatchEnv.attempt]: String(job.attempts),
-      },
-      budget: { ...draft.budget, deadline_ms: budgetMs.length > 0 ? Math.min(...budgetMs) : 0 },
+  const head = { trace_id: job.trace_id, sender_id: senderId, nowUs };
+  const request = {
+    ...draft,
+    identity: toIdentity(job),
+    dispatch: dispatchIdentity(job),
+    labels,
+    env: {
+      ...withoutDataUrls(draft.env),
+      ...dataUrls,
+      ...constraintEnv(job.safety),
+      SVC_EFFECTIVE_CONFIG: effectiveConfig,
+      [dispatchEnv.dispatchId]: job.dispatch_id,
+      [dispatchEnv.attempt]: String(job.attempts),
     },
-  );
+    budget: { ...draft.budget, deadline_ms: budgetMs.length > 0 ? Math.min(...budgetMs) : 0 },
+  };
+  const whole = encodeJobRequest(head, { ...request, ...inline });
+  // A job that fits into a message without inline data must not fail because of it.
+  const bytes = whole.length > maxPacketBytes ? encodeJobRequest(head, request) : whole;
   return {
     subject,
     packet: { kind: 'encoded', bytes, messageId: jobRequestMessageId(subject, job.id, labels, job.attempts) },

@@ -15,8 +15,8 @@ describe('the workflow step of a job', () => {
   });
 
   it('is empty for a job without a run, whatever its request and labels name', () => {
-    const { request } = plainJob();
+    const request = { ...plainJob().request, ...names, labels: names };
 
-    expect(toWorkflowStep({ request: { ...request, ...names, labels: names } })).toEqual({});
+    expect(toWorkflowStep({ request })).toEqual({});
   });
 });

@@ -3,7 +3,7 @@ import { inFlightStates, type JobState } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
 import { redactText } from '@svc/scanning';
-import type { JobRecord, MoveExtras } from '@svc/store';
+import type { JobRecord, MoveExtras, ResultJob } from '@svc/store';
 import { isStaleDispatch, toConfigScope, toWorkflowStep } from '@svc/decision';
 import { failJob, isForeignResult, transitionAndPublish } from '@svc/jobs';
 import { checkResult } from '@svc/registry';
@@ -19,6 +19,7 @@ import {
 } from '@svc/output-safety';
 import { entryPriority, delayToDeadline } from './queue-entry';
 import type { FreedSlots } from './freed-slots';
+import { findInlineFault, getInlineBody, openTicket, withInlinePointer } from './inline-data';
 import { retryCap } from './place-job';
 import { afterPreemption } from './preempt';
 import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
@@ -33,13 +34,14 @@ import type { SchedulingDeps } from './scheduling-deps';
  */
 export async function handleResult(deps: SchedulingDeps, senderId: string, packet: JobResult): Promise<void> {
   if (await lacksRequiredDispatch(deps, 'result', senderId, packet)) return;
-  const result = withPointers(packet);
-  const body = new ResultBody(deps.store.data, result.job_id, result.result_ptr);
+  const result = withInlinePointer(withPointers(packet));
+  const body = new ResultBody(deps.store.data, result.job_id, result.result_ptr, getInlineBody(result));
   if (deps.settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED) body.prefetch();
-  // The cached record saves a read. It may be stale: the write is guarded by dispatch id and worker, and when it is refused
-  // the record is read from Redis.
-  const cached = deps.inFlight.find(result.job_id);
-  if (cached && !findIgnoreReason(cached, senderId, result) && (await applyResult(deps, cached, result, body))) return;
+  // The cached record or the ticket saves a read. Either may be stale: the write is guarded by dispatch id and worker, and
+  // when it is refused the record is read from Redis.
+  const usable = (job: ResultJob | undefined) => (findIgnoreReason(job, senderId, result) ? undefined : job);
+  const known = usable(deps.inFlight.find(result.job_id)) ?? usable(openTicket(deps, result));
+  if (known && (await applyResult(deps, known, result, body))) return;
   const job = await deps.store.jobs.load(result.job_id);
   const refusal = findIgnoreReason(job, senderId, result);
   if (refusal || !job) {
@@ -63,7 +65,7 @@ const toStarted = (job: JobRecord): JobRecord =>
 /** Writes the outcome and frees the worker's slot. Returns whether this call wrote it. */
 async function applyResult(
   deps: SchedulingDeps,
-  job: JobRecord,
+  job: ResultJob,
   result: JobResult,
   body: ResultBody,
 ): Promise<boolean> {
@@ -88,7 +90,7 @@ function freeSlot({ registry, wake }: SchedulingDeps, workerId: string): void {
 const withWorker: readonly JobState[] = [...inFlightStates, 'SCHEDULED'];
 
 /** Reason that a result is ignored, or undefined. See docs/reference/worker-protocol.md#fencing. */
-function findIgnoreReason(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
+function findIgnoreReason(job: ResultJob | undefined, senderId: string, result: JobResult): string | undefined {
   if (!job) return 'unknown job';
   if (!withWorker.includes(job.state)) return `job is ${job.state}`;
   if (job.worker_id !== result.worker_id || senderId !== result.worker_id) return 'not the worker that holds it';
@@ -125,17 +127,21 @@ interface ResultContext extends JudgedResult {
 
 /** Returns whether this call moved the job. */
 async function writeOutcome(judged: JudgedResult): Promise<boolean> {
-  const { deps, job, result } = judged;
+  const { deps, job, result, body } = judged;
   const isForeign = await isForeignResult(deps.store, job.id, result.result_ptr);
   const extras = {
     from: withWorker,
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
     ...(job.worker_id && { holder: job.worker_id }),
     ...(job.started_at !== undefined && { startedAt: job.started_at }),
+    ...(body.inline && { resultBody: body.inline }),
     set: toFields(deps, job, isForeign ? { ...result, result_ptr: '' } : result),
   };
   const ctx = { ...judged, extras };
-  if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return isForeign ? fail(ctx, foreignResult) : succeed(ctx);
+  const inlineFault = findInlineFault(result);
+  if (isForeign && result.status === JobStatus.JOB_STATUS_SUCCEEDED) return fail(ctx, foreignResult);
+  if (inlineFault) return fail(ctx, toInlineFailure(inlineFault), withoutPointers(extras.set));
+  if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return succeed(ctx);
   const end = toReportedEnd(result);
   return end ? fail(ctx, end) : failOrRetry(ctx);
 }
@@ -147,6 +153,14 @@ const foreignResult: Failure = {
   reported: 'FAILED_FATAL',
   message: 'result_ptr must be redis://res:<job id> or a part of it; the worker named other data of the store',
 };
+
+/** Another attempt would send the same. */
+const toInlineFailure = (message: string): Failure => ({
+  event: 'fail',
+  code: 'inline_result_invalid',
+  reported: 'FAILED_FATAL',
+  message,
+});
 
 /** The end of a job that its worker refused or stopped; undefined for failures, which may be retried. */
 function toReportedEnd({ status, error_code: code, error_message: text }: JobResult): Failure | undefined {
@@ -169,7 +183,7 @@ function toReportedEnd({ status, error_code: code, error_message: text }: JobRes
   }
 }
 
-const toFields = (deps: SchedulingDeps, job: JobRecord, result: JobResult): Partial<JobRecord> => ({
+const toFields = (deps: SchedulingDeps, job: ResultJob, result: JobResult): Partial<JobRecord> => ({
   ...(result.result_ptr && { result_ptr: result.result_ptr }),
   ...(result.artifact_ptrs.length > 0 && { artifact_ptrs: [...result.artifact_ptrs] }),
   execution_ms: Math.max(0, result.execution_ms),
@@ -178,7 +192,7 @@ const toFields = (deps: SchedulingDeps, job: JobRecord, result: JobResult): Part
 });
 
 /** Adds the cost of this attempt to that of the attempts before; values that cannot be a cost are ignored. */
-function addCost({ cost = 0 }: JobRecord, { cost_usd: usd }: JobResult): Pick<JobRecord, 'cost'> {
+function addCost({ cost = 0 }: Pick<ResultJob, 'cost'>, { cost_usd: usd }: JobResult): Pick<JobRecord, 'cost'> {
   const isCost = usd !== undefined && Number.isFinite(usd) && usd >= 0 && usd <= maxCostUsd;
   return isCost ? { cost: cost + toMicros(usd) } : {};
 }
@@ -186,13 +200,17 @@ function addCost({ cost = 0 }: JobRecord, { cost_usd: usd }: JobResult): Pick<Jo
 /** Omits the pointers to content that failed its check. */
 const withoutPointers = ({ result_ptr: _result, artifact_ptrs: _artifacts, ...facts }: Partial<JobRecord>) => facts;
 
+function withoutBody({ extras: { resultBody: _, ...extras }, ...ctx }: ResultContext): ResultContext {
+  return { ...ctx, extras };
+}
+
 /** Fields of earlier failures, which a success removes. */
 const failureFields = ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'] as const;
 
 async function succeed(ctx: ResultContext): Promise<boolean> {
   const { deps, job, result, body, extras } = ctx;
-  const broken = await checkReferences(deps.store, job, result);
-  if (broken) return fail(ctx, { event: 'fail', ...broken }, withoutPointers(extras.set));
+  const broken = await checkReferences(deps.store, job, result, body.inline);
+  if (broken) return fail(withoutBody(ctx), { event: 'fail', ...broken }, withoutPointers(extras.set));
   const check = await checkMetadata(deps, ctx);
   const set: Partial<JobRecord> = { ...extras.set, ...check.set };
   if (check.decision === 'QUARANTINE') return quarantine(ctx, set);
@@ -279,7 +297,7 @@ function toFailureStatus(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FA
  */
 export async function retryOrFail(
   deps: SchedulingDeps,
-  job: JobRecord,
+  job: ResultJob,
   failure: { status: 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL'; code: string; message: string },
   extras: MoveExtras,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { DecisionRecord, DispatchedJob, JobRecord } from '@svc/store';
+import type { DecisionRecord, DispatchedJob, JobRecord, ResultJob } from '@svc/store';
 import { routingRules } from '@svc/settings';
 import { failJob } from '@svc/jobs';
 import { isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
@@ -74,7 +74,7 @@ export async function refuseDispatch(
 }
 
 /** Maximum number of retries set by policy, if any. */
-export const retryCap = (job: JobRecord): number | undefined => {
+export const retryCap = (job: Pick<ResultJob, 'safety'>): number | undefined => {
   const value = (job.safety?.constraints?.['budgets'] as Record<string, unknown> | undefined)?.['max_retries'];
   return typeof value === 'number' ? value : undefined;
 };

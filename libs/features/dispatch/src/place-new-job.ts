@@ -42,7 +42,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     this.starts = new StartWrites(deps);
   }
 
-  async propose({ record, decision, config }: PermittedJob): Promise<ProposedPlacement | undefined> {
+  async propose({ record, context, decision, config }: PermittedJob): Promise<ProposedPlacement | undefined> {
     const { registry, fleet, mayDispatch } = this.deps;
     if (isGate(record.topic)) return undefined;
     const budget = await planReservation(this.deps, record);
@@ -62,7 +62,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
       mayWait,
       ...(budget.kind === 'reserve' && { budget: budget.reservation }),
     };
-    return { place, settle: (placed) => this.settle(record, planned, placed) };
+    return { place, settle: (placed) => this.settle(record, context, planned, placed) };
   }
 
   /** A job has ended: if it was dispatched here, its worker has a free slot. */
@@ -80,7 +80,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     await this.starts.flush();
   }
 
-  private settle(record: JobRecord, { plan, worker }: PlannedDispatch, placed: Placed): void {
+  private settle(record: JobRecord, context: string, { plan, worker }: PlannedDispatch, placed: Placed): void {
     const { events } = this.deps;
     const { topic, id } = record;
     if (placed.kind !== 'queued') events.received(topic);
@@ -105,6 +105,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
         dispatch_id: plan.dispatchId,
         run_ms: plan.runMs,
       },
+      context,
     ).catch(failed);
     this.sending.add(sent);
     void sent.then(() => this.sending.delete(sent));

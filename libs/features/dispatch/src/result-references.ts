@@ -8,6 +8,7 @@ import {
   type ResourceRef,
 } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
+import { createHash } from 'node:crypto';
 
 const maxReferences = 100;
 const artifactPointer = /^redis:\/\/art:(.+)$/;
@@ -26,15 +27,17 @@ export const withPointers = (result: JobResult): JobResult => ({
 });
 
 /**
- * Compares stored results with the size and SHA-256 of their references. Contents outside the platform's
+ * Compares results with the size and SHA-256 of their references. Contents outside the platform's
  * store are not fetched; their readers verify them.
  *
+ * @param inline body of the result from its message, which is not in the store yet
  * @returns the failure of the job, or undefined
  */
 export async function checkReferences(
   { data }: Pick<Store, 'data'>,
   job: Pick<JobRecord, 'id' | 'tenant'>,
   { result_ptr: pointer, result_ref: ref, artifact_refs: artifacts }: JobResult,
+  inline?: Buffer,
 ): Promise<{ code: string; message: string } | undefined> {
   const failure = (message: string) => ({ code: integrityErrorCode, message });
   if (ref?.uri && ref.uri !== pointer) return failure('result_ref names another resource than result_ptr');
@@ -47,11 +50,16 @@ export async function checkReferences(
   ];
   // Sequential, so that one result never holds several large bodies in memory.
   for (const [name, one] of named) {
-    const fault = isVerifiable(one) && (await findFault(data, job, one));
+    const fault =
+      isVerifiable(one) &&
+      (inline && one.uri === pointer ? toInlineFault(one, inline) : await findFault(data, job, one));
     if (fault) return failure(`${name}: ${fault}`);
   }
   return undefined;
 }
+
+const toInlineFault = (ref: ResourceRef, body: Buffer): string | undefined =>
+  integrityFault(ref, { sizeBytes: body.length, sha256: createHash('sha256').update(body).digest() });
 
 async function findFault(
   data: Store['data'],

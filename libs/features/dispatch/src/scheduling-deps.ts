@@ -6,9 +6,10 @@ import type { EffectiveConfig } from '@svc/settings';
 import type { ShadowReporter } from '@svc/decision';
 import type { TopicDeps } from '@svc/registry';
 import type { BudgetAction } from '@svc/policy';
-import type { JobRecord, SpendAlert } from '@svc/store';
+import type { ResultJob, SpendAlert } from '@svc/store';
 import type { FreedSlots } from './freed-slots';
 import type { InFlightRecords } from './in-flight-records';
+import type { JobTickets } from './inline-data';
 import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from '@svc/output-safety';
 import type { StartWrites } from './start-writes';
@@ -88,6 +89,8 @@ export interface SchedulingDeps extends Base {
   admission: Admission;
   /** Undefined: dispatches have no data URLs. */
   dataUrls?: DataUrlSettings | undefined;
+  /** Undefined: messages contain no inline data. */
+  tickets?: JobTickets | undefined;
   license(): LicenseLimits;
   senderId: string;
   settings: {
@@ -111,5 +114,5 @@ export interface SchedulingDeps extends Base {
   wakeNew(workerId: string): void;
   onDeadLetterFailed(topic: string): void;
   /** A success was written whose body still has to be scanned. */
-  scanSoon(job: JobRecord, result: ResultFacts): void;
+  scanSoon(job: ResultJob, result: ResultFacts): void;
 }

@@ -5,12 +5,13 @@ import type { DispatchedJob } from '@svc/store';
 import { type DataUrlSettings, dataUrlsFor } from '@svc/jobs';
 import { dispatchPacket, toConfigScope } from '@svc/decision';
 import type { InFlightRecords } from './in-flight-records';
+import { inlineDataFor, type InlineDataDeps } from './inline-data';
 import { rollBack } from './roll-back';
 import type { SchedulingEvents } from './scheduling-deps';
 import type { StartWrites } from './start-writes';
 import type { WorkerRegistry } from './worker-registry';
 
-export interface SendDeps extends Base {
+export interface SendDeps extends Base, Pick<InlineDataDeps, 'tickets'> {
   bus: JobBus;
   config: Pick<EffectiveConfig, 'textAt'>;
   registry: Pick<WorkerRegistry, 'adjustActive' | 'announces'>;
@@ -26,15 +27,20 @@ export interface SendDeps extends Base {
 /**
  * Publishes a dispatch whose transition to DISPATCHED is written. After a crash in between, the reconciler publishes again
  * under the same message id, so the worker executes it once. A rejected publish is rolled back.
+ *
+ * @param context the input document, if this process has it
  */
-export async function sendDispatch(deps: SendDeps, job: DispatchedJob): Promise<void> {
+export async function sendDispatch(deps: SendDeps, job: DispatchedJob, context?: string): Promise<void> {
   const nowUs = deps.clock.nowUs();
-  const config = await deps.config.textAt(toConfigScope(job));
-  const urls = dataUrls(deps, job);
-  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
-  // The result may arrive before the bus has confirmed the publish, so the job counts as running from here.
+  // The result may arrive before the bus has confirmed the publish, so the job counts as running from the publish on.
+  const running: DispatchedJob = { ...job, state: 'RUNNING', started_at: nowUs };
+  const [config, inline] = await Promise.all([
+    deps.config.textAt(toConfigScope(job)),
+    inlineDataFor(deps, running, context),
+  ]);
+  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, dataUrls(deps, job), inline);
   deps.starts.expect(job, nowUs);
-  deps.inFlight?.remember({ ...job, state: 'RUNNING', started_at: nowUs });
+  deps.inFlight?.remember(running);
   let stored: { seq: number } | void;
   try {
     stored = await deps.bus.publishDurable(subject, packet);

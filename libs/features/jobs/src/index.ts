@@ -5,6 +5,7 @@ export {
   type DataUrlDeps,
   type DataUrlSettings,
   dataUrlsFor,
+  dispatchEndsMs,
   openDataUrl,
   putJobArtifact,
   putJobResult,
@@ -21,6 +22,7 @@ export { checkMemoryAccess } from './memory-access';
 export { deadlineFailure, failJob, failAndStop, transitionAndPublish, type MoveDeps } from './move-job';
 export { clientLabels } from './normalize-request';
 export type { NewJobPlacement, PermittedJob, ProposedPlacement } from './new-job-placement';
+export { newJobRecord } from './new-job-record';
 export { publishIntent } from './publish-intent';
 export { awaitJob, findJob, getJob, getTrace, jobDecisions, listJobs, readContext, type WaitDeps } from './read-jobs';
 export { RecentJobs } from './recent-jobs';

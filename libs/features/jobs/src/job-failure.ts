@@ -36,17 +36,17 @@ const busStatus: Partial<Record<JobState, string>> = {
   OUTPUT_QUARANTINED: 'JOB_STATUS_DENIED',
 };
 
-type Ended = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state' | 'letter'>;
+export type EndedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state' | 'letter'>;
 
 /**
  * Whether the job's run will retry it: dead letters come from the final attempt only.
  * See docs/reference/jobs.md#states.
  */
-const isRetriedByRun = (job: Ended, state: JobState, { reported }: JobFailure): boolean =>
+const isRetriedByRun = (job: EndedJob, state: JobState, { reported }: JobFailure): boolean =>
   job.letter === 'withhold' && (state === 'FAILED' || state === 'TIMEOUT') && !reported;
 
 /** All writes of a failure beside the state: error fields, dead letter, messages to publish. */
-export function failureWrites(job: Ended, ending: JobFailure, nowUs: number, deadLetterTtlSec: number): MoveExtras {
+export function failureWrites(job: EndedJob, ending: JobFailure, nowUs: number, deadLetterTtlSec: number): MoveExtras {
   const state = jobStates.moves[ending.event].to;
   const status = busStatus[state] ?? `JOB_STATUS_${state}`;
   const withheld = isRetriedByRun(job, state, ending);

@@ -1,7 +1,7 @@
 import type { JobEvent } from '@svc/lifecycle';
-import type { JobRecord, MoveExtras } from '@svc/store';
-import { failureWrites, type JobFailure } from './job-failure';
-import { type IntentDeps, publishIntent } from './publish-intent';
+import type { MoveExtras } from '@svc/store';
+import { type EndedJob, failureWrites, type JobFailure } from './job-failure';
+import { type Intended, type IntentDeps, publishIntent } from './publish-intent';
 
 /** Moves jobs and publishes the result. Settings and events are those of the calling process. */
 export interface MoveDeps extends IntentDeps {
@@ -24,7 +24,7 @@ export const deadlineFailure: JobFailure = {
 /** Fails a job and publishes that. Returns whether this call ended it. */
 export async function failJob(
   deps: MoveDeps,
-  job: JobRecord,
+  job: EndedJob & Intended,
   ending: JobFailure,
   more: MoveExtras = {},
 ): Promise<boolean> {
@@ -35,7 +35,7 @@ export async function failJob(
 /** The same without a return value. */
 export async function failAndStop(
   deps: MoveDeps,
-  job: JobRecord,
+  job: EndedJob & Intended,
   ending: JobFailure,
   more: MoveExtras = {},
 ): Promise<undefined> {
@@ -46,7 +46,7 @@ export async function failAndStop(
 /** Applies a transition and publishes its messages; a rejected one publishes nothing. Returns whether the job moved. */
 export async function transitionAndPublish(
   deps: MoveDeps,
-  job: JobRecord,
+  job: Intended,
   event: JobEvent,
   extras: MoveExtras,
 ): Promise<boolean> {

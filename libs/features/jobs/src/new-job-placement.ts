@@ -3,6 +3,8 @@ import type { DecisionRecord, JobRecord, Placed, Placement } from '@svc/store';
 /** A job that its decision permits, as the accepting call will store it. */
 export interface PermittedJob {
   record: JobRecord;
+  /** Its input document, JSON. */
+  context: string;
   decision: DecisionRecord;
   /** Effective for its tenant and team. */
   config: Record<string, unknown> | undefined;

@@ -10,7 +10,7 @@ export interface IntentDeps extends Pick<Base, 'store' | 'clock'> {
   /** A dead letter is stored, but its notice could not be published. */
   onDeadLetterFailed?(topic: string): void;
 }
-type Intended = Pick<
+export type Intended = Pick<
   JobRecord,
   'id' | 'topic' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'
 >;

@@ -25,6 +25,7 @@ import { type StoredResponse, replayResponse, requestFingerprint, type SubmitOut
 import { memoryClaim } from './data/memory-owner';
 import { checkMemoryAccess } from './memory-access';
 import type { NewJobPlacement, ProposedPlacement } from './new-job-placement';
+import { newJobRecord } from './new-job-record';
 import { type Normalized, normalizeRequest } from './normalize-request';
 import type { RecentJobs } from './recent-jobs';
 
@@ -131,8 +132,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   const creation = toCreation(deps, job, answer, { deadlineMs, context });
   const response: StoredResponse = { ...creation.response, job_id: jobId, trace_id: traceId };
   const fields = recordFields(asked, caller.submitterId, creation, deadlineMs);
-  const record = toNewRecord(submission, fields, clock.nowUs());
-  const proposal = await proposePlacement(deps, record, creation, config);
+  const record = newJobRecord({ id: jobId, tenant, trace_id: traceId, topic, ...fields }, clock.nowUs());
+  const proposal = await proposePlacement(deps, record, context, creation, config);
   if (!creation.next) deps.recent?.expect(record, context);
   const outcome = await store.jobs.accept({
     id: jobId,
@@ -236,27 +237,12 @@ type NewFields = Pick<JobRecord, 'request' | 'submitter' | 'job_hash' | 'deadlin
 async function proposePlacement(
   { placement }: SubmitDeps,
   record: JobRecord,
+  context: string,
   { decision, next }: Creation,
   config: Record<string, unknown> | undefined,
 ): Promise<ProposedPlacement | undefined> {
-  return placement && decision && !next ? placement.propose({ record, decision, config }) : undefined;
+  return placement && decision && !next ? placement.propose({ record, context, decision, config }) : undefined;
 }
-
-/** The record as the accepting call will store it. */
-const toNewRecord = ({ jobId, traceId, asked }: Submission, fields: NewFields, nowUs: number): JobRecord => ({
-  id: jobId,
-  tenant: asked.tenant,
-  trace_id: traceId,
-  topic: asked.topic,
-  state: 'PENDING',
-  created_at: nowUs,
-  updated_at: nowUs,
-  attempts: 0,
-  retry_count: 0,
-  parked: '',
-  lane: '',
-  ...fields,
-});
 
 function recordFields(asked: Normalized, submitter: string, creation: Creation, deadlineMs: number): NewFields {
   const request = creation.labels ? { ...asked.request, labels: creation.labels } : asked.request;

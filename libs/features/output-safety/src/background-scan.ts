@@ -1,5 +1,5 @@
 import { failJob } from '@svc/jobs';
-import type { QueueEntry, JobRecord } from '@svc/store';
+import type { JobRecord, QueueEntry, ResultJob } from '@svc/store';
 import { checkContent } from './check';
 import type { OutputSafetyDeps } from './output-safety-deps';
 import { publishOutputEvent } from './record';
@@ -10,8 +10,9 @@ const takeoverDelayMs = 10_000;
 const maxScans = 8;
 const maxWaiting = 1_000;
 
+type ScannedJob = Pick<JobRecord, 'id' | 'attempts' | 'dispatch_id'>;
 /** The queue entry of the scan of a job's result. */
-export const scanEntry = ({ id, attempts, dispatch_id: dispatchId }: JobRecord): QueueEntry => ({
+export const scanEntry = ({ id, attempts, dispatch_id: dispatchId }: ScannedJob): QueueEntry => ({
   queue: 'outputScan',
   suffix: String(attempts),
   delay_ms: takeoverDelayMs,
@@ -36,7 +37,7 @@ export async function scanOutput(deps: OutputSafetyDeps, id: string, dispatchId:
 }
 
 /** @param entry the queue entry to remove once the verdict is written; absent when the queue itself runs the scan */
-async function scanJob(deps: OutputSafetyDeps, job: JobRecord, result: ResultFacts, entry?: QueueEntry): Promise<void> {
+async function scanJob(deps: OutputSafetyDeps, job: ResultJob, result: ResultFacts, entry?: QueueEntry): Promise<void> {
   const body = new ResultBody(deps.store.data, job.id, result.result_ptr);
   const check = await checkContent(deps, { job, result, body });
   const { output_safety: verdict } = check.set;
@@ -59,13 +60,13 @@ async function scanJob(deps: OutputSafetyDeps, job: JobRecord, result: ResultFac
  * the verdict is written: when this process dies or has too many scans, another one runs them from the queue.
  */
 export class ScanRunner {
-  private readonly waiting: { job: JobRecord; result: ResultFacts }[] = [];
+  private readonly waiting: { job: ResultJob; result: ResultFacts }[] = [];
   private running = 0;
 
   constructor(private readonly deps: OutputSafetyDeps) {}
 
   /** @param job as it is after its success was written */
-  soon(job: JobRecord, result: ResultFacts): void {
+  soon(job: ResultJob, result: ResultFacts): void {
     if (this.waiting.length >= maxWaiting) return;
     this.waiting.push({ job, result });
     this.next();

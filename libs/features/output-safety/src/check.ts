@@ -3,7 +3,7 @@ import { toConfigScope } from '@svc/decision';
 import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import { TimeLimitError, withTimeout } from '@svc/runtime';
 import { failMode } from '@svc/settings';
-import type { JobRecord } from '@svc/store';
+import type { JobRecord, ResultJob } from '@svc/store';
 import type { OutputSafetyDeps } from './output-safety-deps';
 import { toOutputSafetyRecord, toRecordedFindings } from './record';
 import type { ResultBody, ResultFacts, StoredBody } from './result-body';
@@ -11,7 +11,7 @@ import { type BodyVerdict, buildFinding, buildOutputRequest, measured, scanBody,
 
 /** A result under check, with the job it belongs to. */
 export interface CheckedResult {
-  job: JobRecord;
+  job: ResultJob;
   result: ResultFacts;
   body: ResultBody;
 }
@@ -179,7 +179,7 @@ const scan = (deps: OutputSafetyDeps, { job, result }: CheckedResult, stored: St
   scanBody(measured(deps), buildOutputRequest(job, result, stored.sizeBytes), stored);
 
 /** Counts a scan. @returns the record to store with the job */
-function recordScan(deps: OutputSafetyDeps, job: JobRecord, startedUs: number, verdict: BodyVerdict) {
+function recordScan(deps: OutputSafetyDeps, job: Pick<ResultJob, 'topic'>, startedUs: number, verdict: BodyVerdict) {
   deps.events.outputChecked(job.topic, 'async', verdict.decision, (deps.clock.nowUs() - startedUs) / 1_000);
   return {
     ...toOutputSafetyRecord(deps, startedUs, 'async', verdict),

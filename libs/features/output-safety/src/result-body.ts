@@ -30,11 +30,15 @@ export class ResultBody {
   private kept: StoredBody | undefined;
   private firstRead: Promise<BodyHead> | undefined;
 
+  /** @param inline the whole body, from the message; the store is then not read */
   constructor(
     private readonly data: Pick<Store['data'], 'read'>,
     private readonly jobId: string,
     readonly pointer: string,
-  ) {}
+    readonly inline?: Buffer,
+  ) {
+    if (inline) this.kept = { body: inline, sizeBytes: inline.length };
+  }
 
   /** Starts reading the head, so that it is available when the checks need it; they receive the error of a failed read. */
   prefetch(): void {

@@ -2,7 +2,7 @@ import { limits } from '@svc/contract';
 import type { Kernel, OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import { withTimeout } from '@svc/runtime';
 import { inOriginal, redact } from '@svc/scanning';
-import type { JobRecord } from '@svc/store';
+import type { ResultJob } from '@svc/store';
 import { createHash } from 'node:crypto';
 import type { OutputSafetyDeps } from './output-safety-deps';
 import type { ResultFacts, StoredBody } from './result-body';
@@ -20,7 +20,7 @@ const maxCopies = 3;
 const copyScanTimeoutMs = 30_000;
 
 /** Builds the output policy request of a result; without `output_content` it asks about metadata only. */
-export const buildOutputRequest = (job: JobRecord, result: ResultFacts, sizeBytes: number): OutputCheckRequest => ({
+export const buildOutputRequest = (job: ResultJob, result: ResultFacts, sizeBytes: number): OutputCheckRequest => ({
   job_id: job.id,
   topic: job.topic,
   tenant: job.tenant,
@@ -104,7 +104,7 @@ export interface RedactedCopy {
  */
 export async function writeRedacted(
   deps: OutputSafetyDeps,
-  { job, result }: { job: JobRecord; result: ResultFacts },
+  { job, result }: { job: ResultJob; result: ResultFacts },
   body: Buffer,
   verdict: OutputVerdict,
 ): Promise<RedactedCopy | undefined> {

@@ -1,8 +1,6 @@
-import { StartError, type ApiEnv } from '@svc/runtime';
-import { readFileSync } from 'node:fs';
+import type { ApiEnv } from '@svc/runtime';
 import { openDataTokens, type DataTokens } from './data-token';
-
-const MIN_KEY_CHARS = 32;
+import { readKeyFile } from './key-file';
 
 /**
  * Opens the data URL tokens with the key from the environment or its file; undefined when neither is set.
@@ -15,19 +13,4 @@ export function dataTokensFrom(env: Pick<ApiEnv, 'dataUrlKey' | 'dataUrlKeyPath'
   return key ? openDataTokens(key) : undefined;
 }
 
-function readKey(path: string): string {
-  const fail = (why: string) =>
-    new StartError(
-      `data URLs cannot be signed: ${why}`,
-      `SVC_DATA_URL_KEY_PATH (${path})`,
-      'Set it to a readable file that contains the key.',
-    );
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw fail(error instanceof Error ? error.message : String(error));
-  }
-  if (text.length < MIN_KEY_CHARS) throw fail(`the key must have at least ${MIN_KEY_CHARS} characters`);
-  return text;
-}
+const readKey = (path: string) => readKeyFile(path, 'SVC_DATA_URL_KEY_PATH', 'data URLs cannot be signed')[0];

@@ -15,6 +15,8 @@ export { dataTokensFrom } from './data-token-key';
 export { sha256 } from './digest';
 export { isTenantName, type Identity, type KeySource } from './identity';
 export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
+export { resultTicketsFrom } from './result-ticket-keys';
+export type { ResultTickets, TicketBearer } from './result-ticket';
 export { secretProblem, type SecretKind } from './secret-strength';
 export { openSessions, type SessionRecord, type Sessions } from './sessions';
 export { getProtocolKey, webSocketProtocol } from './web-socket-key';

@@ -1,29 +1,28 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Facts about a dispatch that the check of its output needs, so that its record is not read before. */
-export interface ResultTicket {
+/** The dispatch that a ticket belongs to and that a result names. */
+export interface TicketBearer {
   jobId: string;
   dispatchId: string;
   workerId: string;
-  tenant: string;
-  topic: string;
-  principal: string;
-  labels: Readonly<Record<string, string>>;
-  riskTags: readonly string[];
 }
 
-/** The dispatch that a result names. */
-export type TicketBearer = Pick<ResultTicket, 'jobId' | 'dispatchId' | 'workerId'>;
-
-export interface ResultTickets {
+/** @template Facts of the record that the check of a result needs, so that the record is not read before; JSON */
+export interface ResultTickets<Facts extends object> {
   /** @returns the sealed ticket; undefined when it would exceed {@link MAX_TICKET_BYTES} */
-  seal(ticket: ResultTicket, expiresAtMs: number): Uint8Array | undefined;
+  seal(bearer: TicketBearer, facts: Facts, expiresAtMs: number): Uint8Array | undefined;
   /**
    * Never throws. A ticket replaces a read of the record, never the comparison with the record in the call that ends the job.
    *
-   * @returns the ticket; undefined when it is missing, forged, expired, or of another dispatch: then read the record
+   * @returns the facts; undefined when the ticket is missing, forged, expired, or of another dispatch: then read the record
    */
-  open(sealed: Uint8Array, bearer: TicketBearer, nowMs: number): ResultTicket | undefined;
+  open(sealed: Uint8Array, bearer: TicketBearer, nowMs: number): Facts | undefined;
+}
+
+interface Sealed<Facts> {
+  bearer: TicketBearer;
+  facts: Facts;
+  expiresAtMs: number;
 }
 
 /** Maximum sealed ticket; every dispatch and result contains one. */
@@ -48,7 +47,7 @@ const MAX_SALTS = 256;
  *
  * @param secrets the first seals, all open: to rotate, put a new one first, and remove the old one after the longest job
  */
-export function openResultTickets(secrets: readonly [string, ...string[]]): ResultTickets {
+export function openResultTickets<Facts extends object>(secrets: readonly [string, ...string[]]): ResultTickets<Facts> {
   const salt = randomBytes(SALT_BYTES);
   const sealingKey = deriveKey(secrets[0], salt);
   const header = Buffer.concat([Buffer.of(VERSION), salt]);
@@ -71,8 +70,9 @@ export function openResultTickets(secrets: readonly [string, ...string[]]): Resu
   }
 
   return {
-    seal(ticket, expiresAtMs) {
-      const text = Buffer.from(JSON.stringify({ ...ticket, expiresAtMs }));
+    seal(bearer, facts, expiresAtMs) {
+      const ticket: Sealed<Facts> = { bearer, facts, expiresAtMs };
+      const text = Buffer.from(JSON.stringify(ticket));
       if (HEADER_BYTES + text.length + TAG_BYTES > MAX_TICKET_BYTES) return undefined;
       sealed += 1;
       const nonce = Buffer.alloc(NONCE_BYTES);
@@ -89,8 +89,8 @@ export function openResultTickets(secrets: readonly [string, ...string[]]): Resu
         if (text === undefined) continue;
         // Only after authentication: salts of forged tickets are not remembered.
         remember(saltBytes, key);
-        const { expiresAtMs, ...ticket } = JSON.parse(text) as ResultTicket & { expiresAtMs: number };
-        return nowMs <= expiresAtMs && isFor(ticket, bearer) ? ticket : undefined;
+        const { bearer: owner, facts, expiresAtMs } = JSON.parse(text) as Sealed<Facts>;
+        return nowMs <= expiresAtMs && isSame(owner, bearer) ? facts : undefined;
       }
       return undefined;
     },
@@ -100,8 +100,8 @@ export function openResultTickets(secrets: readonly [string, ...string[]]): Resu
 const deriveKey = (secret: string, salt: Uint8Array): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, salt, PURPOSE, KEY_BYTES));
 
-const isFor = (ticket: ResultTicket, bearer: TicketBearer): boolean =>
-  ticket.jobId === bearer.jobId && ticket.dispatchId === bearer.dispatchId && ticket.workerId === bearer.workerId;
+const isSame = (one: TicketBearer, other: TicketBearer): boolean =>
+  one.jobId === other.jobId && one.dispatchId === other.dispatchId && one.workerId === other.workerId;
 
 /** @returns undefined when the bytes were not sealed with this key */
 function decrypt(bytes: Uint8Array, key: Buffer): string | undefined {

@@ -26,6 +26,12 @@ export interface DataUrlSettings {
 
 type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
 
+/** Latest time at which the credentials of a dispatch are valid, unix ms. */
+export function dispatchEndsMs({ deadline_ms: deadlineMs }: Pick<JobRecord, 'deadline_ms'>, nowMs: number): number {
+  const longestMs = nowMs + MAX_LIFETIME_MS;
+  return deadlineMs > 0 ? Math.min(longestMs, deadlineMs + GRACE_MS) : longestMs;
+}
+
 /** The data URLs of a dispatch, as its env; empty when the installation has none. See ADR 14. */
 export function dataUrlsFor(
   settings: DataUrlSettings | undefined,
@@ -34,8 +40,7 @@ export function dataUrlsFor(
 ): Record<string, string> {
   if (!settings) return {};
   const { tokens, base } = settings;
-  const longestMs = nowMs + MAX_LIFETIME_MS;
-  const expiresAtMs = job.deadline_ms > 0 ? Math.min(longestMs, job.deadline_ms + GRACE_MS) : longestMs;
+  const expiresAtMs = dispatchEndsMs(job, nowMs);
   const url = (purpose: DataPurpose, part: string) => {
     const grant = { purpose, jobId: job.id, dispatchId: job.dispatch_id, workerId: job.worker_id, tenant: job.tenant };
     const token = tokens.sign(grant, expiresAtMs);

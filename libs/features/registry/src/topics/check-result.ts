@@ -18,7 +18,7 @@ export interface StoredResult {
  */
 export async function checkResult(
   { topics }: Pick<QueuedCheckDeps, 'topics'>,
-  job: JobRecord,
+  job: Pick<JobRecord, 'id' | 'tenant' | 'topic'>,
   body: StoredResult,
 ): Promise<TopicRefusal | undefined> {
   const { tenant, topic } = job;

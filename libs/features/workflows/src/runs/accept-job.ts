@@ -2,7 +2,7 @@ import { isGate, limits } from '@svc/contract';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, JobRecord, Placed, StoredRequest } from '@svc/store';
 import type { RunState, WorkflowDefinition } from '@svc/workflow';
-import { deadline, memoryClaim } from '@svc/jobs';
+import { deadline, memoryClaim, newJobRecord } from '@svc/jobs';
 import { type LiveDecision, requestHash, safetyFields } from '@svc/decision';
 import { definitionAuthor } from './create-run';
 import { type Permit, permitJob } from './permit-job';
@@ -106,8 +106,8 @@ export async function prepareJob(
     ...(safety && { safety }),
   };
   const isDecided = creation.next !== undefined || isGate(topic);
-  const record = newRecord({ id, tenant, trace_id: run.id, topic, ...fields }, deps.clock.nowUs());
-  const permit = isDecided ? undefined : await permitJob(deps, record, { ...document });
+  const record = newJobRecord({ id, tenant, trace_id: run.id, topic, ...fields }, deps.clock.nowUs());
+  const permit = isDecided ? undefined : await permitJob(deps, record, { document: { ...document }, context });
   const acceptance: Acceptance = {
     id,
     tenant,
@@ -124,24 +124,6 @@ export async function prepareJob(
   };
   return { acceptance, bytes, live, permit };
 }
-
-type NewFields = Pick<
-  JobRecord,
-  'id' | 'tenant' | 'trace_id' | 'topic' | 'request' | 'submitter' | 'job_hash' | 'deadline_ms'
-> &
-  Partial<JobRecord>;
-
-/** A job as it is on creation. */
-const newRecord = (fields: NewFields, nowUs: number): JobRecord => ({
-  state: 'PENDING',
-  created_at: nowUs,
-  updated_at: nowUs,
-  attempts: 0,
-  retry_count: 0,
-  parked: '',
-  lane: '',
-  ...fields,
-});
 
 /** Config scope of a run. */
 export const toConfigScope = ({ org_id, team_id, workflow_id }: RunState) => ({

@@ -13,6 +13,12 @@ import type { RunDeps } from './run-deps';
 
 type PermitDeps = Pick<RunDeps, 'store' | 'clock' | 'config' | 'kernel' | 'topics' | 'placement'>;
 
+/** The input document of a job, and the same as JSON. */
+export interface PermitInput {
+  document: Record<string, unknown>;
+  context: string;
+}
+
 /** A decision that permits a new job, and the place that the accepting call gives it. */
 export interface Permit {
   decision: DecisionRecord;
@@ -26,12 +32,12 @@ export interface Permit {
  * permitted, or when policy does not answer: the job goes to the queue, and the scheduler decides. See ADR 18.
  *
  * @param job as the accepting call will store it
- * @param document its input document
+ * @param input its input document
  */
 export async function permitJob(
   deps: PermitDeps,
   job: JobRecord,
-  document: Record<string, unknown>,
+  { document, context }: PermitInput,
 ): Promise<Permit | undefined> {
   const { placement } = deps;
   if (!placement || (await checkQueuedJob(deps, job, document))) return undefined;
@@ -44,6 +50,7 @@ export async function permitJob(
   const { record: decision } = answer;
   const proposal = await placement.propose({
     record: { ...job, ...safetyFields(decision) },
+    context,
     decision,
     config: await deps.config.at(toConfigScope(job, 'team')),
   });

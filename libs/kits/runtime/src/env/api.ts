@@ -8,6 +8,7 @@ import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { policySigningRules, policySigningVariables } from './policy-signing';
 import { readinessVariables } from './readiness';
+import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
 
@@ -238,6 +239,7 @@ export const apiEnv = envSpec({
     ...schemaVariables,
     ...admissionVariables,
     ...dataUrlVariables,
+    ...resultTicketVariables,
   },
   rules: [
     commonRules,
@@ -247,6 +249,7 @@ export const apiEnv = envSpec({
     kernelClientRules,
     policySigningRules,
     dataUrlRules,
+    resultTicketRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

@@ -5,6 +5,7 @@ import { envSpec, variables, type EnvOf } from './declare';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { readinessVariables } from './readiness';
+import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
 
@@ -19,6 +20,7 @@ export const engineEnv = envSpec({
     ...readinessVariables,
     ...schemaVariables,
     ...dataUrlVariables,
+    ...resultTicketVariables,
     ...variables({
       httpAddr: {
         name: 'WORKFLOW_ENGINE_HTTP_ADDR',
@@ -110,6 +112,7 @@ export const engineEnv = envSpec({
     commonRules,
     kernelClientRules,
     dataUrlRules,
+    resultTicketRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
     (env) =>
       metricsPrivate(

@@ -311,6 +311,40 @@ describe('data URLs', () => {
   });
 });
 
+describe('result ticket keys', () => {
+  const problems = (source: NodeJS.ProcessEnv) => readProblems(() => readEnv(schedulerEnv, source, dev));
+  const second = 'Another9-strong-key-for-the-rotation-x2';
+
+  it('are a list, or a file', () => {
+    const read = readEnv(schedulerEnv, { SVC_RESULT_TICKET_KEYS: `${strongKey}, ${second}` }, dev);
+
+    expect(read.values.resultTicketKeys).toEqual([strongKey, second]);
+    expect(problems({ SVC_RESULT_TICKET_KEYS_PATH: 'k' })).toEqual([]);
+    expect(readEnv(schedulerEnv, {}, dev).values.resultTicketKeys).toEqual([]);
+  });
+
+  it('are all masked in logs', () => {
+    const { secrets, effective } = readEnv(schedulerEnv, { SVC_RESULT_TICKET_KEYS: `${strongKey},${second}` }, dev);
+
+    expect(secrets).toEqual(expect.arrayContaining([strongKey, second]));
+    expect(JSON.stringify(effective)).not.toContain(second);
+  });
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['SVC_RESULT_TICKET_KEYS', { SVC_RESULT_TICKET_KEYS: `${strongKey},short` }],
+    ['SVC_RESULT_TICKET_KEYS_PATH', { SVC_RESULT_TICKET_KEYS: strongKey, SVC_RESULT_TICKET_KEYS_PATH: 'k' }],
+  ])('startup is rejected: %s', (name, source) => expect(problems(source)).toEqual([name]));
+
+  it('production: must be strong', () => {
+    const production = { REDIS_URL: 'rediss://r', NATS_URL: 'tls://n', SAFETY_POLICY_PUBLIC_KEY: 'p' };
+    const read = (keys: string) =>
+      readProblems(() => readEnv(schedulerEnv, { ...production, SVC_RESULT_TICKET_KEYS: keys }, prod));
+
+    expect(read(`${strongKey},${second}`)).toEqual([]);
+    expect(read(`${strongKey},${'a'.repeat(40)}`)).toEqual(['SVC_RESULT_TICKET_KEYS']);
+  });
+});
+
 describe('SVC_TRUSTED_PROXIES', () => {
   const read = (ranges: string) => readEnv(apiEnv, { SVC_TRUSTED_PROXIES: ranges }, dev);
 

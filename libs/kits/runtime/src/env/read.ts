@@ -133,7 +133,8 @@ function familyIn(name: string, source: NodeJS.ProcessEnv): Record<string, strin
 
 function getSecrets({ variable, text }: ResolvedVariable): string[] {
   const password = variable.type === 'url' && URL.canParse(text) ? new URL(text).password : '';
-  return [...(variable.secret ? [text] : []), ...(password ? [password, decoded(password)] : [])];
+  const items = variable.type === 'list' ? text.split(',').map((item) => item.trim()) : [];
+  return [...(variable.secret ? [text, ...items] : []), ...(password ? [password, decoded(password)] : [])];
 }
 
 /** A `%` that is not an escape is kept as is. */

@@ -5,6 +5,7 @@ import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { readinessVariables } from './readiness';
+import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
 
@@ -107,12 +108,14 @@ export const schedulerEnv = envSpec({
     ...admissionVariables,
     ...schemaVariables,
     ...dataUrlVariables,
+    ...resultTicketVariables,
   },
   // A remote kernel loads and checks the policy itself.
   rules: [
     commonRules,
     schedulerRules,
     dataUrlRules,
+    resultTicketRules,
     kernelClientRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

@@ -69,20 +69,20 @@ end
 -- Results up to this size are included in events about the end of a job, which saves a read.
 local MAX_EVENT_BODY_BYTES = 8192
 
--- The body of a result at the default key of its job, if it is small.
-local function small_result(id, pointer)
+-- The body of a result at the default key of its job, if it is small. `body`: if this script has stored it.
+local function small_result(id, pointer, body)
   if pointer ~= 'redis://' .. key.result(id) then return nil end
-  local body = redis.call('GETRANGE', key.result(id), 0, MAX_EVENT_BODY_BYTES)
+  body = body or redis.call('GETRANGE', key.result(id), 0, MAX_EVENT_BODY_BYTES)
   if #body > 0 and #body <= MAX_EVENT_BODY_BYTES then return body end
 end
 
 -- The completion event of a job for the inbox of its run.
-local function job_end(id, record, state)
+local function job_end(id, record, state, body)
   local reported, code, message, pointer = unpack(redis.call('HMGET', record, 'reported', 'error_code', 'error_message',
     'result_ptr'))
   local event = { kind = 'jobEnded', jobId = id, state = state, reported = reported or nil, error_code = code or nil,
     error_message = message or nil, result_ptr = pointer or nil }
-  if state == 'SUCCEEDED' then event.body = small_result(id, pointer) end
+  if state == 'SUCCEEDED' then event.body = small_result(id, pointer, body) end
   return cjson.encode(event)
 end
 
@@ -97,7 +97,7 @@ local function ending_line(id, record, m)
   end
   local is_scanned = true
   for _, q in ipairs(m.queue_entries or {}) do is_scanned = is_scanned and q.queue ~= 'outputScan' end
-  if m.to == 'SUCCEEDED' and is_scanned then ending.body = small_result(id, ending.fields.result_ptr) end
+  if m.to == 'SUCCEEDED' and is_scanned then ending.body = small_result(id, ending.fields.result_ptr, m.result_body) end
   return id .. '\t' .. cjson.encode(ending)
 end
 
@@ -127,6 +127,7 @@ end
     worker?        assigned worker                                counted? toward the license limit
     post?          event (JSON) for the run of the job
     audit?         { entry (JSON), keep } for the policy audit of the job's tenant
+    result_body?   body of the result to store, with retain
   }
   `known`: fields of the record by name, if this script has read them and not changed them since.
   Adds all written fields to `m.set`.
@@ -161,6 +162,8 @@ local function move_job(id, m, at, known)
     if (redis.call('HGET', record, field) or '') ~= value then return { 'changed' } end
   end
 
+  -- Only here, where the dispatch is known to be the current one.
+  if m.result_body then redis.call('SET', key.result(id), m.result_body, 'EX', m.retain.data_sec) end
   local now_ms = math.floor(at / 1000)
   local stamp = text(at)
   -- From DISPATCHED to RUNNING a job keeps its position: its time limit counts from the dispatch.
@@ -216,7 +219,7 @@ local function move_job(id, m, at, known)
   if run and m.post then run_post(run, m.post, now_ms) end
   if run and is(TERMINAL, m.to) then
     if path then tree_set_job_entry(run, path, bull_id(id)) end
-    run_post(run, job_end(id, record, m.to), now_ms)
+    run_post(run, job_end(id, record, m.to, m.result_body), now_ms)
   end
 
   if m.worker then
