@@ -85,7 +85,7 @@ const ofShard = {
   // BullMQ: the prefix of all keys of a queue
   queue: { template: '{shard}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
 
-} as const satisfies KeySpecs; // prettier-ignore
+} as const satisfies Record<string, KeySpec & { template: `{shard}:${string}` }>; // prettier-ignore
 
 /**
  * The data plane: pointers are `redis://<key>`, and the contract with workers fixes the names. The data of a job is on the
