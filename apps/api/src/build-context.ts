@@ -85,7 +85,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
   };
   const recent = new RecentJobs(clock);
-  endings.follow((id) => recent.forget(id));
+  endings.follow((id, read) => recent.end(id, read));
   endings.followGaps(() => recent.clear());
   return {
     submit: {

@@ -18,6 +18,9 @@ function parseEnding(text: string): JobEnding | undefined {
   }
 }
 
+/** @param read parses the details of the end, if it was announced with details */
+export type EndFollower = (id: string, read: () => JobEnding | undefined) => void;
+
 type Release = (ending?: JobEnding) => void;
 
 /**
@@ -26,7 +29,7 @@ type Release = (ending?: JobEnding) => void;
  */
 export class JobEndings {
   private readonly waiting = new Map<string, Set<Release>>();
-  private readonly followers: ((id: string) => void)[] = [];
+  private readonly followers: EndFollower[] = [];
   private readonly gapFollowers: (() => void)[] = [];
 
   /**
@@ -55,8 +58,8 @@ export class JobEndings {
     await this.listener.subscribe(this.shardKeys.endings());
   }
 
-  /** Calls this for every job and run that ends, of whichever process. */
-  follow(onEnd: (id: string) => void): void {
+  /** Calls this for every job and run that ends, of whichever process, before its waiters are released. */
+  follow(onEnd: EndFollower): void {
     this.followers.push(onEnd);
   }
 
@@ -92,9 +95,9 @@ export class JobEndings {
   private announce(line: string): void {
     const tab = line.indexOf('\t');
     const id = tab < 0 ? line : line.slice(0, tab);
-    for (const onEnd of this.followers) onEnd(id);
-    if (!this.waiting.has(id)) return;
-    this.release(id, tab < 0 ? undefined : parseEnding(line.slice(tab + 1)));
+    const read = () => (tab < 0 ? undefined : parseEnding(line.slice(tab + 1)));
+    for (const onEnd of this.followers) onEnd(id, read);
+    if (this.waiting.has(id)) this.release(id, read());
   }
 
   private reportGap(): void {

@@ -13,7 +13,7 @@ import {
 } from '@svc/contract';
 import { JsonText } from '@svc/http';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
-import { applyEnding, type JobEndings, type JobRecord, type Store } from '@svc/store';
+import { applyEnding, type JobEnding, type JobEndings, type JobRecord, type Store } from '@svc/store';
 import { jobDetailText, toJobItem } from './job-views';
 import type { RecentJobs } from './recent-jobs';
 import { isWithheld } from './withheld';
@@ -72,21 +72,26 @@ export async function awaitJob(
   forMs: number,
 ): Promise<JsonText<JobDetail>> {
   if (forMs === 0) return getJob(deps, scope, id);
+  const recent = deps.recent.find(id);
+  if (recent?.ending) return readEnded(deps.store, requireScope(recent.record, scope), recent.ending, recent.input);
   // Subscribes before the first read, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
-    const recent = deps.recent.find(id);
     const job = recent ? requireScope(recent.record, scope) : await findJob(deps, scope, id);
     if (isTerminal(job.state)) return await readDetail(deps.store, job);
     // An end that is announced without details is read.
     void deps.store.jobs.announceWait().catch(() => undefined);
     const ending = await ended;
     if (!ending) return await getJob(deps, scope, id);
-    return await readDetail(deps.store, applyEnding(job, ending), { input: recent?.input, result: ending.body });
+    return await readEnded(deps.store, job, ending, recent?.input);
   } finally {
     cancel();
   }
 }
+
+/** @param job as it was at any time before its end */
+const readEnded = (store: Store, job: JobRecord, ending: JobEnding, input?: string): Promise<JsonText<JobDetail>> =>
+  readDetail(store, applyEnding(job, ending), { input, result: ending.body });
 
 /** @throws tenant_access_denied */
 function requireScope(job: JobRecord, scope: TenantScope): JobRecord {

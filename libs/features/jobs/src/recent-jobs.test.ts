@@ -25,23 +25,49 @@ describe('recently submitted jobs', () => {
     expect([recent.find('a')?.record.id, recent.find('b')]).toEqual(['a', undefined]);
   });
 
-  it('are known from before their acceptance until their end', () => {
+  const success = { fields: { state: 'SUCCEEDED' }, body: '{}' };
+
+  it('are known from before their acceptance until their end, and then with it for a moment', () => {
     const recent = watched();
 
     recent.expect(job('a'), '{}');
     recent.confirm('a', 7);
-    expect(recent.find('a')).toMatchObject({ record: { id: 'a', created_at: 7 }, input: '{}' });
+    expect(recent.find('a')).toEqual({ record: { ...job('a'), created_at: 7 }, input: '{}' });
 
-    recent.forget('a');
+    recent.end('a', () => success);
+    nowMs += 2_000;
+    expect(recent.find('a')).toMatchObject({ record: { id: 'a' }, ending: success });
+    nowMs += 1;
     expect(recent.find('a')).toBeUndefined();
   });
 
-  it('are forgotten when the end is announced before the acceptance is processed', () => {
+  it.each([
+    ['announced without details', undefined],
+    ['without a released result, which may change', { fields: { state: 'FAILED' } }],
+  ])('are read from Redis after an end %s', (_, ending) => {
+    const recent = watched();
+
+    recent.expect(job('a'), '{}');
+    recent.end('a', () => ending);
+
+    expect(recent.find('a')).toBeUndefined();
+  });
+
+  it('have ended when the end is announced before the acceptance is processed', () => {
+    const recent = watched();
+
+    recent.expect(job('a'), '{}');
+    recent.end('a', () => success);
+    recent.confirm('a', 7);
+
+    expect(recent.find('a')).toMatchObject({ record: { created_at: 7 }, ending: success });
+  });
+
+  it('are forgotten when they are not accepted', () => {
     const recent = watched();
 
     recent.expect(job('a'), '{}');
     recent.forget('a');
-    recent.confirm('a', 7);
 
     expect(recent.find('a')).toBeUndefined();
   });
