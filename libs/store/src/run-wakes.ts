@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys, type Keys } from './keys';
-import { parseJson, type JsonObject } from './run.record';
+import { parseJson, parseRun, type JsonObject, type LoadedRun } from './run.record';
 
 /** A run with new events, as the script that woke it reports it. */
 export interface RunWake {
@@ -10,6 +10,8 @@ export interface RunWake {
   atUs: number;
   /** All unprocessed events of its inbox; absent when they are many or large. */
   events?: JsonObject[];
+  /** The run, if it is new and not large. */
+  created?: LoadedRun;
 }
 
 interface WakeMessage {
@@ -17,6 +19,8 @@ interface WakeMessage {
   revision: number;
   at: string;
   events?: string[];
+  /** Lists of field and value. */
+  created?: { fields: string[]; steps: string[] };
 }
 
 /** Notifies an engine of woken runs. A lost message delays a run until its queue entry is due. */
@@ -56,6 +60,19 @@ export class RunWakes {
 }
 
 function parseWake(text: string): RunWake {
-  const { id, revision, at, events } = JSON.parse(text) as WakeMessage;
-  return { id, revision, atUs: Number(at), ...(events && { events: events.map(parseJson) }) };
+  const { id, revision, at, events, created } = JSON.parse(text) as WakeMessage;
+  const run = created && parseRun(Object.fromEntries(toPairs(created.fields)));
+  return {
+    id,
+    revision,
+    atUs: Number(at),
+    ...(events && { events: events.map(parseJson) }),
+    ...(run && {
+      created: { run, steps: new Map(toPairs(created.steps).map(([path, step]) => [path, parseJson(step)])) },
+    }),
+  };
 }
+
+/** An empty list is encoded as `{}`. */
+const toPairs = (list: string[]): [string, string][] =>
+  Array.from({ length: Math.floor((list.length || 0) / 2) }, (_, i) => [list[2 * i] ?? '', list[2 * i + 1] ?? '']);

@@ -130,12 +130,13 @@ describe('a woken run', () => {
   it('is reported to an engine with its events, and has a delayed entry until it sleeps', async () => {
     await listen('e1');
 
-    await use.create('r1');
+    const steps = new Map([['!given', { input: { crates: 2 } }]]);
+    await use.create('r1', { steps });
 
     await eventually(() => received.length === 1);
-    expect(received).toEqual([
-      { id: 'r1', revision: 1, atUs: expect.any(Number) as number, events: [{ kind: 'start' }] },
-    ]);
+    const atUs = expect.any(Number) as number;
+    const created = await runs().load('r1');
+    expect(received).toEqual([{ id: 'r1', revision: 1, atUs, events: [{ kind: 'start' }], created }]);
     expect([await delayed(), await use.passes()]).toEqual([['run-r1-1'], []]);
     await turn(1);
     expect([await delayed(), await use.redis.exists(pass('run-r1-1'))]).toEqual([[], 0]);

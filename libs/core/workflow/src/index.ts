@@ -14,7 +14,7 @@ export { childKeyParts, jobIdParts, timerParts, type AttemptParts } from './plan
 export { defaultPlanLimits, type PlanLimits, type SchemaCheck } from './planner/limits';
 export { newRun, type NewRunFields } from './planner/new-run';
 export { getStepOutput } from './planner/output';
-export { plan, type Plan, type PlanRequest } from './planner/plan';
+export { plan, planEvents, type EventsPlanRequest, type Plan, type PlanRequest } from './planner/plan';
 export { buildRerunSeed, type SeedOutcome } from './planner/rerun';
 export * from './planner/run-error';
 export * from './planner/run-state';

@@ -42,8 +42,9 @@ if r.memory and not take_memory(r.memory, tenant) then return { 'memory_taken' }
 
 local at = micros()
 local stamp = text(at)
-redis.call('HSET', KEYS[1], 'id', id, 'tenant', tenant, 'workflow', workflow, 'version', text(r.version), 'team', r.team,
-  'status', r.status, 'revision', '1', 'created_at', stamp, 'updated_at', stamp, 'header', header)
+local fields = { 'id', id, 'tenant', tenant, 'workflow', workflow, 'version', text(r.version), 'team', r.team, 'status', r.status,
+  'revision', '1', 'created_at', stamp, 'updated_at', stamp, 'header', header }
+redis.call('HSET', KEYS[1], unpack(fields))
 if r.parent then redis.call('HSET', KEYS[1], 'parent', r.parent) end
 if r.budget then redis.call('HSET', KEYS[1], 'cost_limit', text(r.budget.limit), 'cost_action', r.budget.action) end
 if r.steps > 0 then run_write('HSET', key.runSteps(id), ARGV, 4, 2 * r.steps) end
@@ -58,5 +59,10 @@ end
 local now_ms = math.floor(at / 1000)
 tree_add(id, '', nil, r.name, cjson.encode({ run_id = id, workflow_id = workflow }), now_ms)
 redis.call('RPUSH', key.runInbox(id), ARGV[3])
-run_wake(id, workflow, now_ms)
+local steps, bytes = {}, #header
+for i = 1, 2 * r.steps do
+  steps[i] = ARGV[3 + i]
+  bytes = bytes + #steps[i]
+end
+run_wake(id, workflow, now_ms, bytes <= MAX_WAKE_BYTES and { fields = fields, steps = steps } or nil)
 return { 'created', stamp }

@@ -70,7 +70,7 @@ if s.steps > 0 then run_write('HSET', steps, ARGV, 3, 2 * s.steps) end
 run_append_timeline(id, ARGV, 3 + 2 * s.steps, s.events)
 
 if from ~= to then redis.call('ZREM', key.runsInStatus(tenant, from), id) end
-run_index(id, tenant, workflow, to, stamp)
+run_index(id, tenant, workflow, to, stamp, s.status and s.status.ends)
 for _, name in ipairs(s.clear) do run_clear_timer(id, workflow, name) end
 for _, timer in ipairs(s.set) do run_set_timer(id, workflow, timer, next_revision, now_ms) end
 for _, change in ipairs(s.tree) do tree_change(id, change, now_ms) end
@@ -79,7 +79,8 @@ if s.status and s.status.ends then
   tree_end(id, '', nil, cjson.encode(to), s.reason, now_ms)
   run_end(id, tenant, workflow, to, s.status.ends, at)
 end
-local left = redis.call('LLEN', inbox)
+-- Without the lock the inbox held the processed events only.
+local left = s.unlocked and 0 or redis.call('LLEN', inbox)
 if left > 0 or not s.closes then return { 'saved', next_revision, stamp, left, unpack(placed) } end
 run_sleep(id)
 return { 'saved', next_revision, stamp, -1, unpack(placed) }

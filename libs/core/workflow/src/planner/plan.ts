@@ -43,15 +43,24 @@ export interface Plan {
  * modified, so a plan that could not be saved is discarded and recomputed.
  * See docs/reference/workflows.md#how-a-run-proceeds.
  */
-export function plan(request: PlanRequest): Plan {
-  const { definition, run, event, nowMs, random, checkSchema = () => undefined } = request;
+export const plan = ({ event, ...request }: PlanRequest): Plan => planEvents({ ...request, events: [event] });
+
+export interface EventsPlanRequest extends Omit<PlanRequest, 'event'> {
+  events: readonly RunEvent[];
+}
+
+/** The same for several events in their order, as if each was planned in a pass of its own; copies the run once. */
+export function planEvents(request: EventsPlanRequest): Plan {
+  const { definition, run, events, nowMs, random, checkSchema = () => undefined } = request;
   const limits = { ...defaultPlanLimits, ...request.limits };
   const blueprint = buildBlueprint(definition, limits.expressions);
   const isComposite = (at: Parameters<typeof getStepKind>[0]) => getStepKind(at).composite === true;
   const draft = new Draft(run, { blueprint, nowMs, limits, random, checkSchema, isComposite });
   for (const id of request.acted ?? []) draft.confirm(id);
-  handle(draft, event);
-  if (!isRunEnded(draft.run.status)) work(draft);
+  for (const event of events) {
+    handle(draft, event);
+    if (!isRunEnded(draft.run.status)) work(draft);
+  }
   return { run: draft.run, actions: draft.actions, events: draft.events, changed: [...draft.changed] };
 }
 

@@ -5,7 +5,7 @@ import { chance, lists, type Case } from './generate.testing';
 import { childKeyParts } from './ids';
 import { newRun } from './new-run';
 import { chooseFate } from './oracle.testing';
-import { plan } from './plan';
+import { plan, planEvents, type PlanRequest } from './plan';
 import type { RunState, StepRun } from './run-state';
 
 export interface WorldOptions {
@@ -80,6 +80,18 @@ export class World {
     this.send({ kind: 'jobEnded', jobId: `r:${stale}@0`, status: 'SUCCEEDED' });
   }
 
+  /** Two events that are planned together give the plan of one after the other. */
+  private planTogether(request: PlanRequest, first: ReturnType<typeof plan>): void {
+    const candidates = [...this.open.values(), ...this.old, { kind: 'tick' } as const];
+    const next = candidates[Math.floor(this.dice('next') * candidates.length)] ?? { kind: 'tick' };
+    const second = plan({ ...request, run: first.run, event: next, acted: [] });
+    const both = planEvents({ ...request, events: [request.event, next] });
+    expect(both.run).toEqual(second.run);
+    expect(both.actions).toEqual([...first.actions, ...second.actions]);
+    expect(both.events).toEqual([...first.events, ...second.events]);
+    expect(new Set(both.changed)).toEqual(new Set([...first.changed, ...second.changed]));
+  }
+
   private send(event: RunEvent): void {
     const acted = this.dice('act') < 0.5 ? this.unconfirmed : [];
     const request = {
@@ -96,6 +108,7 @@ export class World {
     const made = plan(request);
     // The engine crashes before saving: the same event and run give the same plan.
     if (this.dice('crash') < 0.3) expect(plan(request)).toEqual(made);
+    if (this.dice('together') < 0.2) this.planTogether(request, made);
     hold(JSON.stringify(before) === text, 'the run that was handed in stays as it was');
     this.run = JSON.parse(JSON.stringify(made.run)) as RunState;
     this.check(before, made.actions, event.kind === 'tick');

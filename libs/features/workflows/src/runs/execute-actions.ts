@@ -16,7 +16,8 @@ export interface ExecutionResult {
   incomplete?: 'postponed' | 'fenced';
 }
 
-const maxConcurrency = 32;
+/** Two full batches of calls. */
+const maxConcurrency = 96;
 
 /**
  * Executes the actions of a saved pass. Each is idempotent. Actions that end something run last, so that nothing is

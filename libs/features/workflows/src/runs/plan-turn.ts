@@ -3,13 +3,12 @@ import { mergeConfig } from '@svc/policy';
 import type { RunSave } from '@svc/store';
 import {
   defaultPlanLimits,
-  plan,
+  planEvents,
   type Action,
   type Plan,
   type PlanLimits,
   type RunEvent,
   type RunState,
-  type TimelineEvent,
   type WorkflowDefinition,
 } from '@svc/workflow';
 import { numberAt } from '@svc/settings';
@@ -59,27 +58,19 @@ export async function planTurn(deps: RunDeps, input: PlanInput): Promise<Turn> {
   const limits = await getLimits(deps, before, definition);
   const checkSchema = await buildSchemaCheck(deps.schemas, before.org_id, definition);
   const random = () => deps.random.number();
-  const actions: Action[] = [];
-  const timeline: TimelineEvent[] = [];
-  const changed = new Set<string>();
-  let run = before;
-  for (const [i, event] of events.entries()) {
-    const step = plan({
-      definition,
-      run,
-      event,
-      nowMs,
-      limits,
-      random,
-      ...(checkSchema && { checkSchema }),
-      ...(i === 0 && { acted }),
-    });
-    run = step.run;
-    actions.push(...step.actions);
-    timeline.push(...step.events);
-    for (const path of step.changed) changed.add(path);
-  }
-  const planned = { run: withoutTimers(run, before), actions, events: timeline, changed: [...changed] };
+  const none = { run: before, actions: [], events: [], changed: [] };
+  const request = {
+    definition,
+    run: before,
+    events,
+    nowMs,
+    limits,
+    random,
+    acted,
+    ...(checkSchema && { checkSchema }),
+  };
+  const plan = events.length > 0 ? planEvents(request) : none;
+  const planned = { ...plan, run: withoutTimers(plan.run, before) };
   return { before, definition, planned, nowMs };
 }
 

@@ -15,10 +15,11 @@ const MAX_ITEMS = 64;
  *
  * @returns false when the run needs a pass: nothing was changed
  */
-export async function takeTurn(deps: RunDeps, { id, revision, atUs, events }: RunWake): Promise<boolean> {
+export async function takeTurn(deps: RunDeps, wake: RunWake): Promise<boolean> {
+  const { revision, atUs, events } = wake;
   if (!events) return false;
   const startedMs = deps.clock.nowMs();
-  const before = await readRun(deps, id, revision);
+  const before = await readRun(deps, wake);
   if (!before || isRunEnded(before.status) || countItems(before) > MAX_ITEMS) return false;
   const definition = await findDefinition(deps, before);
   if (!definition) return false;
@@ -37,7 +38,8 @@ export async function takeTurn(deps: RunDeps, { id, revision, atUs, events }: Ru
   return true;
 }
 
-async function readRun(deps: RunDeps, id: string, revision: number): Promise<RunState | undefined> {
+async function readRun(deps: RunDeps, { id, revision, created }: RunWake): Promise<RunState | undefined> {
+  if (created?.run.revision === revision) return toRunState(created);
   const cached = deps.memory.find(id, revision);
   if (cached) return cached.run;
   const loaded = await deps.store.runs.load(id);

@@ -19,12 +19,18 @@ local function run_enqueue_pass(id, workflow, now_ms)
   run_add_pass(id, wakes, workflow, now_ms, 0)
 end
 
+-- The events of a run, and a new run, are sent to its engine up to these limits.
+local MAX_WAKE_EVENTS = 64
+local MAX_WAKE_BYTES = 65536
+
 -- Runs that were woken in this batch.
 local woken = {}
 
-local function run_wake(id, workflow, now_ms)
+-- `created`: fields and steps of a new run, as lists of field and value, which its engine then need not read.
+local function run_wake(id, workflow, now_ms, created)
   if redis.call('HSETNX', key.run(id), 'awake', '1') == 0 then return end
-  woken[#woken + 1] = { id = id, workflow = workflow, now_ms = now_ms, wakes = redis.call('HINCRBY', key.run(id), 'wakes', 1) }
+  woken[#woken + 1] = { id = id, workflow = workflow, now_ms = now_ms, created = created,
+    wakes = redis.call('HINCRBY', key.run(id), 'wakes', 1) }
 end
 
 -- The entry of such a run is added at the end of the batch.
@@ -35,27 +41,22 @@ local function run_was_woken(id)
   return false
 end
 
--- The events of a run are sent to its engine up to these limits.
-local MAX_WAKE_EVENTS = 64
-local MAX_WAKE_BYTES = 65536
-
 -- Delay of the entry of a run whose engine was notified: the time until another process takes it if that engine does not.
 local NOTIFIED_MS = 1000
 
-local function run_wake_message(id, revision)
+local function run_wake_message(id, revision, created)
   local events = redis.call('LRANGE', key.runInbox(id), 0, MAX_WAKE_EVENTS)
   local bytes = 0
   for _, event in ipairs(events) do bytes = bytes + #event end
   if #events > MAX_WAKE_EVENTS or bytes > MAX_WAKE_BYTES then events = nil end
-  return cjson.encode({ id = id, revision = tonumber(revision), at = text(micros()), events = events })
+  return cjson.encode({ id = id, revision = tonumber(revision), at = text(micros()), events = events, created = created })
 end
 
--- Notifies the engine that saved the run last, else any; false if none listens, or an operator has paused the queue.
-local function run_notify(id, home, revision)
-  if redis.call('HEXISTS', bull.runPasses.prefix .. 'meta', 'paused') == 1 then return false end
+-- Notifies the engine that saved the run last, else any; false if none listens.
+local function run_notify(id, home, revision, created)
   local engine = home or redis.call('SRANDMEMBER', key.runEngines())
   if not engine then return false end
-  local message = run_wake_message(id, revision)
+  local message = run_wake_message(id, revision, created)
   repeat
     if redis.call('PUBLISH', key.runWakes(engine), message) > 0 then return true end
     redis.call('SREM', key.runEngines(), engine)
@@ -66,10 +67,14 @@ end
 
 -- Called at the end of the batch, so that the message has all events of the batch.
 local function run_notify_all()
+  if not woken[1] then return end
+  -- While an operator has paused the queue, its entries are not processed either.
+  local is_paused = redis.call('HEXISTS', bull.runPasses.prefix .. 'meta', 'paused') == 1
   for _, w in ipairs(woken) do
     local awake, wakes, home, revision = unpack(redis.call('HMGET', key.run(w.id), 'awake', 'wakes', 'home', 'revision'))
     if awake and tonumber(wakes) == w.wakes then
-      run_add_pass(w.id, w.wakes, w.workflow, w.now_ms, run_notify(w.id, home, revision) and NOTIFIED_MS or 0)
+      local is_notified = not is_paused and run_notify(w.id, home, revision, w.created)
+      run_add_pass(w.id, w.wakes, w.workflow, w.now_ms, is_notified and NOTIFIED_MS or 0)
     end
   end
 end

@@ -11,24 +11,26 @@ local function run_check_queues(entries)
   end
 end
 
--- Passes ARGV[first .. first + count - 1] to a variadic command in chunks, because Lua limits the number of arguments.
+-- Passes ARGV[first .. first + count - 1] to a variadic command in chunks, because Lua limits the number of arguments. Returns
+-- the last reply.
 local function run_write(command, target, args, first, count)
-  local last = first + count - 1
-  for i = first, last, 1000 do redis.call(command, target, unpack(args, i, math.min(i + 999, last))) end
+  local last, reply = first + count - 1, nil
+  for i = first, last, 1000 do reply = redis.call(command, target, unpack(args, i, math.min(i + 999, last))) end
+  return reply
 end
 
 local function run_append_timeline(id, args, first, count)
   if count == 0 then return end
-  run_write('RPUSH', key.runTimeline(id), args, first, count)
-  if count >= RUN_TIMELINE or redis.call('LLEN', key.runTimeline(id)) > RUN_TIMELINE then
+  if run_write('RPUSH', key.runTimeline(id), args, first, count) > RUN_TIMELINE then
     redis.call('LTRIM', key.runTimeline(id), -RUN_TIMELINE, -1)
   end
 end
 
-local function run_index(id, tenant, workflow, status, stamp)
+-- `has_ended`: the run leaves the index of live runs in the same script.
+local function run_index(id, tenant, workflow, status, stamp, has_ended)
   redis.call('ZADD', key.runsInStatus(tenant, status), stamp, id)
   redis.call('ZADD', key.runsOfWorkflow(tenant, workflow), stamp, id)
-  redis.call('ZADD', key.liveRuns(), stamp, id)
+  if not has_ended then redis.call('ZADD', key.liveRuns(), stamp, id) end
 end
 
 -- Escapes the separator of the member in the workflow id.
