@@ -6,6 +6,7 @@ import {
   type JobResultDraft,
   subjects,
 } from '@svc/contract';
+import { blankTicket } from '@svc/identity';
 import { eventually } from '@svc/testing';
 import { createHash } from 'node:crypto';
 import type { RawWorkerPlan } from './raw-worker.testing';
@@ -47,16 +48,30 @@ async function dispatched(plan: StartPlan = {}) {
 describe('a dispatch to a worker that supports inline data', () => {
   const document = (id: string) => use.redis.getBuffer(`ctx:${id}`);
 
-  it('contains the input, which stays in the store, and a ticket that shows nothing', async () => {
+  it('contains the input, which stays in the store, and a blank ticket, since its scheduler keeps the record', async () => {
     const { id, request } = await dispatched();
 
     expect(Buffer.from(request.inline_input)).toEqual(await document(id));
     expect(request).toMatchObject({ context_ptr: `redis://ctx:${id}` });
-    expect(request.result_ticket.length).toBeGreaterThan(100);
-    expect(Buffer.from(request.result_ticket).toString('latin1')).not.toMatch(/acme|job\.work|ann/);
+    expect(Buffer.from(request.result_ticket)).toEqual(blankTicket);
   });
 
-  it('contains both when it is dispatched at submission', async () => {
+  it('contains the input byte for byte when the job was claimed from its lane', async () => {
+    await start();
+    const [text, bytes] = ['{"text":"é\u2028"}', Buffer.from([0x7b, 0xff, 0xc3, 0x28, 0x7d])];
+    const ids = [await use.submit(), await use.submit(), await use.submit()];
+    for (const id of ids) await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
+    await use.redis.set(`ctx:${ids[0]}`, text);
+    await use.redis.set(`ctx:${ids[1]}`, bytes);
+
+    const worker = await inlineWorker();
+
+    for (const id of ids) {
+      expect(Buffer.from((await worker.dispatched(id)).inline_input)).toEqual(await document(id));
+    }
+  });
+
+  it('contains the input and a ticket that shows nothing when it is dispatched at submission', async () => {
     await start({ idle: true });
     const worker = await inlineWorker();
     const gateway = await use.gateway();
@@ -67,6 +82,7 @@ describe('a dispatch to a worker that supports inline data', () => {
     const request = await worker.dispatched(id);
     expect(Buffer.from(request.inline_input)).toEqual(await document(id));
     expect(request.result_ticket.length).toBeGreaterThan(100);
+    expect(Buffer.from(request.result_ticket).toString('latin1')).not.toMatch(/acme|job\.work|ann/);
   });
 
   it('contains no input above the limit', async () => {
@@ -80,11 +96,13 @@ describe('a dispatch to a worker that supports inline data', () => {
   });
 
   it('contains no ticket whose facts exceed its limit', async () => {
-    await start();
+    await start({ idle: true });
     const worker = await inlineWorker();
+    const gateway = await use.gateway();
+    await gateway.knows('w1');
     const labels = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`label-${n}`, 'x'.repeat(500)]));
 
-    const request = await worker.dispatched(await use.submit({ labels }));
+    const request = await worker.dispatched(await use.place(gateway.placement, { labels }));
 
     expect([request.inline_input.length > 0, request.result_ticket.length]).toEqual([true, 0]);
   });

@@ -108,7 +108,8 @@ describe('a ticket', () => {
 
     await worker.answer(first, 'SUCCEEDED', late);
     await ignored(scheduler, id);
-    expect([(await use.job(id)).state, await stored(id)]).toEqual(['RUNNING', undefined]);
+    await use.until(id, 'RUNNING', { attempts: 2 });
+    expect(await stored(id)).toBeUndefined();
     // With the dispatch of the second attempt and the ticket of the first.
     await worker.answer(second, 'SUCCEEDED', { inline_result: body, result_ticket: first.result_ticket });
 

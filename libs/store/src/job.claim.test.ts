@@ -44,7 +44,7 @@ describe('a claim of many jobs', () => {
   const claimAll = async (count: number) => {
     const dispatchIds = Array.from({ length: count }, (_, i) => `c${i}`);
     const request = { worker: { ...worker, max: 0 }, lanes: ['job.default'], dispatchIds, licenseCap: 0, snapshot: '' };
-    return (await use.store.jobs.claim(request)).map(({ id }) => id);
+    return (await use.store.jobs.claim(request)).jobs.map(({ id }) => id);
   };
 
   it('takes tenants by turns and the jobs of each in their order', async () => {
@@ -120,7 +120,7 @@ describe('the cost of a job in full batches', () => {
     });
     await use.redis.config('RESETSTAT');
 
-    let running = (await use.store.jobs.claim(request())).map(({ id }) => id);
+    let running = (await use.store.jobs.claim(request())).jobs.map(({ id }) => id);
     for (let ended = 0; ended < jobs; ended += slots) {
       const next: string[] = [];
       const claim: EndClaim = { build: request, settle: ({ jobs }) => void next.push(...jobs.map(({ id }) => id)) };

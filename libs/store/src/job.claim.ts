@@ -15,6 +15,8 @@ export interface ClaimRequest {
   licenseCap: number;
   /** Policy snapshot in effect; '' = existing decisions stay in effect. */
   snapshot: string;
+  /** Returns also input documents up to this size; 0 or absent = none. */
+  inputBytes?: number;
 }
 
 /** A job that was dispatched to a worker. */
@@ -23,6 +25,8 @@ export type DispatchedJob = JobRecord & { worker_id: string; dispatch_id: string
 export interface Claimed {
   /** The dispatched jobs, as stored. */
   jobs: DispatchedJob[];
+  /** Input documents by job; one that is too large or no text is absent. */
+  inputs: ReadonlyMap<string, string>;
   /** The claim ended because the worker has no free slot for the next job. */
   isFull: boolean;
 }
@@ -43,13 +47,23 @@ export const claimDocument = (c: ClaimRequest, retain: object): object => ({
   from: jobStates.moves.dispatch.from,
   license_cap: c.licenseCap,
   snapshot: c.snapshot,
+  ...(c.inputBytes && { input_bytes: c.inputBytes }),
   retain,
 });
 
-/** Parses the reply of `claim-1.lua`: for each job its fields before, and the fields written, as field, value, ... */
+/** Replies are decoded as text. This character, where bytes were not, would change the document. */
+const REPLACEMENT = '\ufffd';
+
+/** Parses the reply of `claim-1.lua`: for each job its fields before, and the fields written, as field, value, ..., and its input. */
 export function parseClaimed(reply: unknown): Claimed {
-  const [stopped, jobs] = reply as [stopped: string, jobs: [before: string[], written: string[]][]];
-  return { jobs: jobs.map((lists) => parseJob(toFields(lists)) as DispatchedJob), isFull: stopped === 'full' };
+  const [stopped, rows] = reply as [stopped: string, rows: [before: string[], written: string[], input?: string][]];
+  const inputs = new Map<string, string>();
+  const jobs = rows.map(([before, written, input]) => {
+    const job = parseJob(toFields([before, written])) as DispatchedJob;
+    if (input && !input.includes(REPLACEMENT)) inputs.set(job.id, input);
+    return job;
+  });
+  return { jobs, inputs, isFull: stopped === 'full' };
 }
 
 /** Later values replace earlier ones. */

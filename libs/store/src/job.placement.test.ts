@@ -63,7 +63,7 @@ describe('a job that the accepting call may place', () => {
       run_ms: 60_000,
     });
     expect(await use.store.jobs.hasQueueEntry({ id: 'a', parked: 'jobWaiting', lane: 'job.default' })).toBe(true);
-    const claimed = await use.store.jobs.claim({
+    const { jobs: claimed } = await use.store.jobs.claim({
       worker: worker(),
       lanes: ['job.default'],
       dispatchIds: ['c1'],
@@ -80,7 +80,7 @@ describe('a job that the accepting call may place', () => {
     const { snapshot: _, otherLanes: __, mayWait: ___, ...plan } = placement();
     await use.store.jobs.admit('older', { ...plan, set: {} });
 
-    const claimed = await use.store.jobs.claim({
+    const { jobs: claimed } = await use.store.jobs.claim({
       worker: worker(9),
       lanes: ['job.default'],
       dispatchIds: ['c1', 'c2'],

@@ -25,14 +25,16 @@ const admission = (over: Partial<Admission> = {}): Admission => ({
 });
 const worker = (max = 1, id = 'w1') => ({ id, pool: 'p', max });
 
-const claim = (count: number, max = 100, over: { licenseCap?: number; snapshot?: string } = {}) =>
-  use.store.jobs.claim({
+const claim = async (count: number, max = 100, over: { licenseCap?: number; snapshot?: string } = {}) => {
+  const { jobs } = await use.store.jobs.claim({
     worker: worker(max),
     lanes: ['job.default'],
     dispatchIds: Array.from({ length: count }, (_, i) => `c${i}`),
     licenseCap: over.licenseCap ?? 0,
     snapshot: over.snapshot ?? '',
   });
+  return jobs;
+};
 const wait = (id: string, level: number, set: Admission['set'] = {}, tenantCap = 0) =>
   use.store.jobs.admit(id, admission({ lane: { id: 'job.default', spec: '{}', level }, set, tenantCap }));
 

@@ -2,14 +2,7 @@ import type { TenantScope } from '@svc/contract';
 import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { parsePlaced, placementDocument, type DispatchPlan, type Placed, type Placement } from './job.placement';
-import {
-  claimDocument,
-  type ClaimRequest,
-  type DispatchedJob,
-  type EndClaim,
-  parseClaimed,
-  toFollowUp,
-} from './job.claim';
+import { claimDocument, type Claimed, type ClaimRequest, type EndClaim, parseClaimed, toFollowUp } from './job.claim';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import type { Keys } from './keys';
 import { Fenced, type Fence } from './lease';
@@ -327,9 +320,9 @@ export class JobRepository {
    *
    * @returns their records after the dispatch
    */
-  async claim(request: ClaimRequest): Promise<DispatchedJob[]> {
+  async claim(request: ClaimRequest): Promise<Claimed> {
     const document = luaJson(claimDocument(request, this.retain));
-    return parseClaimed(await runScript(this.redis, 'claim', this.keys.lanes(), document)).jobs;
+    return parseClaimed(await runScript(this.redis, 'claim', this.keys.lanes(), document));
   }
 
   /**

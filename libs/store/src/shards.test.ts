@@ -77,7 +77,7 @@ describe('two shards on one server', () => {
     const claimed = await onEach(async (store) => {
       const lanes = Object.keys(await store.workers.lanes());
       const request = { worker, lanes, dispatchIds: ['d3'], licenseCap: 1, snapshot: 'p1' };
-      return (await store.jobs.claim(request)).map(({ id }) => id);
+      return (await store.jobs.claim(request)).jobs.map(({ id }) => id);
     });
     expect(claimed).toEqual(['b']);
     await onEach((store) => store.jobs.note('b', { states: ['DISPATCHED'] }, { waiting_reason: 'x' }));

@@ -1,3 +1,4 @@
+import { inlineDataLabel } from '@svc/contract';
 import { canServe, loadScore, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
 import type { ClaimRequest, DispatchedJob, LaneArrival } from '@svc/store';
 import { routingRules } from '@svc/settings';
@@ -8,6 +9,8 @@ import { publishDispatch, refuseDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const MAX_LANES = 64;
+/** Bounds the reply of a claim. Larger inputs are read for each job. */
+const MAX_CLAIMED_INPUT_BYTES = 16_384;
 const LANE_CACHE_MS = 100;
 /** Longer than any read of the lanes takes. */
 const ARRIVAL_KEPT_MS = 10_000;
@@ -104,10 +107,12 @@ export class LaneDispatcher {
         const known = this.busy.has(workerId) ? 0 : this.deps.registry.freeSlots(workerId);
         return this.buildClaim(workerId, known + ends, this.lanes.needs, rules, snapshot);
       },
-      ({ jobs, isFull }, ends) => {
+      ({ jobs, inputs, isFull }, ends) => {
         for (const job of jobs) {
           this.deps.registry.adjustActive(workerId, 1);
-          void this.send(job).catch((error: unknown) => this.deps.events.publishFailed(job.id, error));
+          void this.send(job, inputs.get(job.id)).catch((error: unknown) =>
+            this.deps.events.publishFailed(job.id, error),
+          );
         }
         // Jobs that gateways dispatch are not in the count of this process.
         if (isFull) this.deps.registry.markFull(workerId, ends);
@@ -127,13 +132,13 @@ export class LaneDispatcher {
     const snapshot = await this.getSnapshot();
     const request = this.buildClaim(workerId, registry.freeSlots(workerId), lanes, rules, snapshot);
     if (!request) return 0;
-    const taken = await store.jobs.claim(request);
-    if (taken.length === 0) {
-      this.lanes.readAtMs = 0;
-      return 0;
-    }
-    await this.sendAll(workerId, taken);
-    return taken.length;
+    const { jobs, inputs, isFull } = await store.jobs.claim(request);
+    for (const _ of jobs) registry.adjustActive(workerId, 1);
+    // Jobs that gateways dispatch are not in the count of this process.
+    if (isFull) registry.markFull(workerId);
+    else if (jobs.length === 0) this.lanes.readAtMs = 0;
+    await Promise.all(jobs.map((job) => this.send(job, inputs.get(job.id))));
+    return jobs.length;
   }
 
   /** Checks liveness, so nothing may be awaited between this and the claim. */
@@ -159,18 +164,14 @@ export class LaneDispatcher {
       dispatchIds: Array.from({ length: room }, () => random.uuid()),
       licenseCap: licenseCap(this.deps),
       snapshot,
+      inputBytes: registry.announces(workerId, inlineDataLabel, clock.nowMs()) ? MAX_CLAIMED_INPUT_BYTES : 0,
     };
   }
 
-  private async sendAll(workerId: string, jobs: readonly DispatchedJob[]): Promise<void> {
-    for (const _ of jobs) this.deps.registry.adjustActive(workerId, 1);
-    await Promise.all(jobs.map((job) => this.send(job)));
-  }
-
   /** A job whose topic was disabled while it waited is refused instead. See docs/architecture.md#the-path-of-a-job. */
-  private async send(job: DispatchedJob): Promise<void> {
+  private async send(job: DispatchedJob, input: string | undefined): Promise<void> {
     const closed = await closedTopic(this.deps, job);
-    if (!closed) return publishDispatch(this.deps, job);
+    if (!closed) return publishDispatch(this.deps, job, input);
     return refuseDispatch(this.deps, job, closed);
   }
 

@@ -7,10 +7,11 @@ import {
   ownResultPointer,
 } from '@svc/contract';
 import type { InlineData } from '@svc/decision';
-import type { ResultTickets } from '@svc/identity';
+import { blankTicket, type ResultTickets } from '@svc/identity';
 import { dispatchEndsMs } from '@svc/jobs';
 import type { Base } from '@svc/platform';
 import { type JobRecord, type ResultJob, toResultJob } from '@svc/store';
+import type { InFlightRecords } from './in-flight-records';
 import type { WorkerRegistry } from './worker-registry';
 
 /** Tickets with the facts that checking a result needs. They are encrypted: workers must not read policy facts of a job. */
@@ -20,6 +21,8 @@ export interface InlineDataDeps extends Base {
   registry: Pick<WorkerRegistry, 'announces'>;
   /** Undefined: messages contain no inline data. */
   tickets?: JobTickets | undefined;
+  /** Present in processes that handle results: they keep the records of their dispatches, so that tickets need no facts. */
+  inFlight?: InFlightRecords;
 }
 
 /**
@@ -34,11 +37,11 @@ export async function inlineDataFor(
   job: JobRecord & { worker_id: string; dispatch_id: string },
   context: string | undefined,
 ): Promise<InlineData> {
-  const { tickets, registry, clock } = deps;
+  const { tickets, registry, clock, inFlight } = deps;
   const nowMs = clock.nowMs();
   if (!tickets || !registry.announces(job.worker_id, inlineDataLabel, nowMs)) return {};
   const bearer = { jobId: job.id, dispatchId: job.dispatch_id, workerId: job.worker_id };
-  const ticket = tickets.seal(bearer, toResultJob(job), dispatchEndsMs(job, nowMs));
+  const ticket = inFlight ? blankTicket : tickets.seal(bearer, toResultJob(job), dispatchEndsMs(job, nowMs));
   const input = await readInput(deps, job, context);
   return { ...(input && { inline_input: input }), ...(ticket && { result_ticket: ticket }) };
 }

@@ -50,10 +50,15 @@ export async function placeJob(
   });
 }
 
-/** Publishes a dispatch, unless the input of an approved job has changed. See `sendDispatch`. */
-export async function publishDispatch(deps: SchedulingDeps, job: DispatchedJob): Promise<void> {
-  if (job.approval && !(await isApprovedInput(deps.store, job))) return refuseDispatch(deps, job, inputChanged);
-  return sendDispatch(deps, job);
+/**
+ * Publishes a dispatch, unless the input of an approved job has changed. See `sendDispatch`.
+ *
+ * @param input the input document, if this process has it
+ */
+export async function publishDispatch(deps: SchedulingDeps, job: DispatchedJob, input?: string): Promise<void> {
+  if (!job.approval) return sendDispatch(deps, job, input);
+  // What was read before the check may be another document.
+  return (await isApprovedInput(deps.store, job)) ? sendDispatch(deps, job) : refuseDispatch(deps, job, inputChanged);
 }
 
 const inputChanged = {

@@ -17,6 +17,7 @@ export { isTenantName, type Identity, type KeySource } from './identity';
 export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
 export { resultTicketsFrom } from './result-ticket-keys';
 export type { ResultTickets, TicketBearer } from './result-ticket';
+export { blankTicket } from './result-ticket';
 export { secretProblem, type SecretKind } from './secret-strength';
 export { openSessions, type SessionRecord, type Sessions } from './sessions';
 export { getProtocolKey, webSocketProtocol } from './web-socket-key';

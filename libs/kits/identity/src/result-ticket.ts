@@ -28,6 +28,9 @@ interface Sealed<Facts> {
 /** Maximum sealed ticket; every dispatch and result contains one. */
 export const MAX_TICKET_BYTES = 16 * 1024;
 
+/** A ticket without facts: it permits an inline result, whose job is then read from the store or a cache. */
+export const blankTicket: Uint8Array = Buffer.of(0);
+
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 1;
 const KEY_BYTES = 32;

@@ -3,10 +3,11 @@
   A job decided under another policy snapshot is requeued for a new decision.
 
   KEYS  1 lanes
-  ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot } (JSON)
+  ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot,
+          input_bytes? = size up to which inputs are returned } (JSON)
 
   Returns  'full' if the worker has no free slot for the next job, else ''; then for each dispatched job { fields of the
-           record before, fields written }, each as field, value, ...
+           record before, fields written, each as field, value, ..., input document if it was wanted and is small }
 ]]
 local c = cjson.decode(ARGV[1])
 local taken = {}
@@ -39,6 +40,12 @@ local function best_waiting()
     end
   end
   return best
+end
+
+-- The input document of a job at its default key, if it is small.
+local function small_input(id, max_bytes)
+  local input = redis.call('GETRANGE', key.context(id), 0, max_bytes)
+  if #input > 0 and #input <= max_bytes then return input end
 end
 
 -- Whether the lane has another job of the same tenant and level, as far as known. Call this when the job leaves its lane.
@@ -84,7 +91,7 @@ while #taken < #c.dispatch_ids and tries > 0 do
       lane_took_turn(job.lane, job.level, job.tenant, tonumber(record.turn_cost or 1))
       local written = dispatch_job(job.id, c, c.worker, c.dispatch_ids[#taken + 1], { attempts = tonumber(record.attempts),
         run_ms = tonumber(record.run_ms), deadline_ms = tonumber(record.deadline_ms or 0), more_wait = take_from_list(job) }, at + #taken, nil, nil, record)
-      taken[#taken + 1] = { list, written }
+      taken[#taken + 1] = { list, written, c.input_bytes and small_input(job.id, c.input_bytes) }
       for slots, count in pairs(used) do used[slots] = count + 1 end
     end
   end
