@@ -5,7 +5,13 @@ import type { Kernel } from '@svc/kernel-client';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
 import { admissionSettings, SnapshotAdmission } from '@svc/admission';
 import { EffectiveConfig } from '@svc/settings';
-import { LaneDispatcher, InFlightRecords, type SchedulingEvents, StartWrites, type WorkerRegistry } from '@svc/dispatch';
+import {
+  LaneDispatcher,
+  InFlightRecords,
+  type SchedulingEvents,
+  StartWrites,
+  type WorkerRegistry,
+} from '@svc/dispatch';
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
 import { type ResultFacts, ScanRunner } from '@svc/output-safety';

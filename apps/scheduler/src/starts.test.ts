@@ -44,7 +44,7 @@ describe('the write of RUNNING', () => {
     expect(dispatched?.at).toBe(job.dispatched_at);
   });
 
-  it('follows the confirmation of the bus for a job that goes on', async () => {
+  it('follows the confirmation of the bus for a job that continues', async () => {
     const { job, writes, failed, startedAt } = await dispatched();
 
     writes.expect(job, startedAt);

@@ -1,5 +1,5 @@
 import { isRunEnded } from '@svc/lifecycle';
-import { keys, type OpenOutcome } from '@svc/store';
+import type { OpenOutcome } from '@svc/store';
 import type { RunEvent, RunState, WorkflowDefinition } from '@svc/workflow';
 import { executeActions } from './execute-actions';
 import { emptyDefinition, findDefinition, planTurn, saveTurn } from './plan-turn';
