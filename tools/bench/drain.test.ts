@@ -5,8 +5,8 @@ import { getAddresses, CallCounter, sum } from './redis-counts';
 
 const jobs = 300;
 /** Redis budget per job, including the idle loops of gateway and scheduler. Lower it with the cost. */
-const MAX_CALLS = 12;
-const MAX_COMMANDS = 110;
+const MAX_CALLS = 3;
+const MAX_COMMANDS = 70;
 
 describe('a drain through the whole product', () => {
   let product: Product;
@@ -26,7 +26,8 @@ describe('a drain through the whole product', () => {
     expect(calls / jobs).toBeLessThanOrEqual(MAX_CALLS);
     expect(commands / jobs).toBeLessThanOrEqual(MAX_COMMANDS);
     // A budget only has meaning if something was counted.
-    expect(calls / jobs).toBeGreaterThan(3);
+    expect(calls).toBeGreaterThan(0);
+    expect(commands / jobs).toBeGreaterThan(20);
     expect(commands).toBeGreaterThan(calls);
     expect(Object.keys(cpuUs).sort()).toEqual(['api', 'engine', 'nats', 'redis', 'scheduler', 'worker']);
   }, 60_000);

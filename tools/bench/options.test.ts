@@ -4,7 +4,8 @@ import { chosen, readOptions } from './options';
 
 describe('readOptions', () => {
   it.each([
-    [['--profile', 'engine'], 'api, scheduler, worker'],
+    [['--profile', 'redis'], 'api, scheduler, engine, worker'],
+    [['--profile', 'api', '--profile-load', 'idle'], 'drain, round-trips, runs'],
     [['--jobs', '0'], '--jobs'],
     [['--concurrency', 'many'], '--concurrency'],
     [['--write-docs', '--quick'], '--write-docs'],

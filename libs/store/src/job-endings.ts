@@ -4,8 +4,11 @@ import { keys, type Keys } from './keys';
 
 /** The wait for an end. */
 export interface EndingWait {
-  /** Resolves with the end if it was announced with details; undefined after an end without, or when the time is over. */
-  ended: Promise<JobEnding | undefined>;
+  /**
+   * Resolves with the end if it was announced with details; undefined after an end without, or when the time is over; `gap`
+   * when ends may have been missed: then read the job, and wait again if it has not ended.
+   */
+  ended: Promise<JobEnding | 'gap' | undefined>;
   cancel(): void;
 }
 
@@ -21,7 +24,7 @@ function parseEnding(text: string): JobEnding | undefined {
 /** @param read parses the details of the end, if it was announced with details */
 export type EndFollower = (id: string, read: () => JobEnding | undefined) => void;
 
-type Release = (ending?: JobEnding) => void;
+type Release = (ending?: JobEnding | 'gap') => void;
 
 /**
  * Notifies waiters when a job ends. The batch of scripts that ends jobs announces them, one per line: the id and, while
@@ -44,10 +47,13 @@ export class JobEndings {
       for (const line of lines.split('\n')) this.announce(line);
     });
     // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
+    let wasReady = false;
     listener.on('ready', () => {
+      const isGap = wasReady;
+      wasReady = true;
       const subscribed = listener.subscribe(this.shardKeys.endings());
       subscribed.then(
-        () => this.reportGap(),
+        () => isGap && this.reportGap(),
         () => undefined,
       );
     });
@@ -71,8 +77,8 @@ export class JobEndings {
   /** Call this before reading the job, so that no end is missed in between. */
   wait(id: string, forMs: number): EndingWait {
     let release: Release = () => undefined;
-    const ended = new Promise<JobEnding | undefined>((resolve) => (release = resolve));
-    const timer = setTimeout(release, forMs);
+    const ended = new Promise<JobEnding | 'gap' | undefined>((resolve) => (release = resolve));
+    const timer = setTimeout(() => release(), forMs);
     const waiters = this.waiting.get(id) ?? new Set();
     waiters.add(release);
     this.waiting.set(id, waiters);
@@ -102,14 +108,14 @@ export class JobEndings {
 
   private reportGap(): void {
     for (const onGap of this.gapFollowers) onGap();
-    this.releaseAll();
+    this.releaseAll('gap');
   }
 
-  private releaseAll(): void {
-    for (const id of [...this.waiting.keys()]) this.release(id);
+  private releaseAll(reason?: 'gap'): void {
+    for (const id of [...this.waiting.keys()]) this.release(id, reason);
   }
 
-  private release(id: string, ending?: JobEnding): void {
+  private release(id: string, ending?: JobEnding | 'gap'): void {
     for (const release of [...(this.waiting.get(id) ?? [])]) release(ending);
   }
 }

@@ -309,10 +309,11 @@ export function parseSummary(values: readonly (string | null)[]): JobSummary | u
   return job['state'] === undefined ? undefined : (job as unknown as JobSummary);
 }
 
-/** Serializes fields, omitting undefined ones. The inverse of `parseJob`. */
-export const jobFields = (fields: Partial<JobRecord>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(fields)
-      .filter(([, value]) => value !== undefined)
-      .map(([field, value]) => [field, documents.has(field) ? JSON.stringify(value) : String(value)]),
-  );
+/** Serializes fields as a list of field and value, omitting undefined ones. The inverse of `parseJob`. */
+export function flattenJob(fields: Partial<JobRecord>): string[] {
+  const list: string[] = [];
+  for (const [field, value] of Object.entries(fields)) {
+    if (value !== undefined) list.push(field, documents.has(field) ? JSON.stringify(value) : String(value));
+  }
+  return list;
+}

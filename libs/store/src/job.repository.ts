@@ -3,7 +3,7 @@ import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecy
 import type { Redis } from 'ioredis';
 import { parsePlaced, placementDocument, type DispatchPlan, type Placed, type Placement } from './job.placement';
 import { claimDocument, type Claimed, type ClaimRequest, type EndClaim, parseClaimed, toFollowUp } from './job.claim';
-import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
+import { flattenJob, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import type { Keys } from './keys';
 import { Fenced, type Fence } from './lease';
 import { luaJson } from './lua-json';
@@ -164,8 +164,6 @@ export const parseHistory = (text: string | null): JobHistoryEntry[] =>
 
 const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
-const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(fields)).flat();
-
 const ENDS_AWAITED_SEC = 60;
 const ANNOUNCE_WAIT_MS = 20_000;
 
@@ -201,7 +199,7 @@ const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): obj
 /** The acceptance as `accept_job()` expects it. */
 export const acceptanceDocument = (a: Acceptance, retention: Retention): object => ({
   ...acceptanceHead(a, retention),
-  fields: flat(a.fields),
+  fields: flattenJob(a.fields),
   ...(a.decision && { decision: JSON.stringify(a.decision) }),
 });
 
@@ -252,11 +250,11 @@ export class JobRepository {
   async accept(a: Acceptance): Promise<AcceptOutcome> {
     const next = a.next && {
       ...this.moveDocument(a.tenant, a.next.event, a.next.extras),
-      set: flat(a.next.extras.set ?? {}),
+      set: flattenJob(a.next.extras.set ?? {}),
     };
     const document = acceptanceHead(a, this.retention, next);
     const decision = a.decision ? JSON.stringify(a.decision) : '';
-    const args = [luaJson(document), a.context, decision, ...flat(a.fields)];
+    const args = [luaJson(document), a.context, decision, ...flattenJob(a.fields)];
     const reply = await runScript(this.redis, 'accept', this.keys.job(a.id), ...args);
     const [kind, detail = '', position = '', more = ''] = reply as [AcceptOutcome['kind'] | 'fenced', ...string[]];
     switch (kind) {
@@ -278,7 +276,7 @@ export class JobRepository {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
     const followUp = extras.claim && toFollowUp(extras.claim, this.keys.lanes(), this.retain);
-    const args = [id, document, decision, extras.resultBody ?? '', ...flat(extras.set ?? {})];
+    const args = [id, document, decision, extras.resultBody ?? '', ...flattenJob(extras.set ?? {})];
     return readMove(await runScriptWith(this.redis, followUp, 'move', this.keys.job(id), ...args), event);
   }
 
@@ -298,7 +296,7 @@ export class JobRepository {
       turn_cost: a.turnCost ?? 1,
       license_cap: a.licenseCap,
       wait_ms: a.waitMs,
-      set: flat(a.set),
+      set: flattenJob(a.set),
     };
     const decision = a.decision ? JSON.stringify(a.decision) : '';
     const reply = await runScript(this.redis, 'admit', this.keys.job(id), id, luaJson(document), decision);
@@ -334,7 +332,7 @@ export class JobRepository {
     const { states, holder, dispatchId, guard, post, deadLetter } = where;
     const document = {
       states,
-      set: flat(fields),
+      set: flattenJob(fields),
       ...(holder && { holder }),
       ...(dispatchId && { dispatch_id: dispatchId }),
       ...(guard && { guard }),

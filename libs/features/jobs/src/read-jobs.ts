@@ -15,7 +15,7 @@ import { JsonText } from '@svc/http';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import { applyEnding, type JobEnding, type JobEndings, type JobRecord, type Store } from '@svc/store';
 import { jobDetailText, toJobItem } from './job-views';
-import type { RecentJobs } from './recent-jobs';
+import type { RecentJob, RecentJobs } from './recent-jobs';
 import { isWithheld } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
@@ -74,7 +74,22 @@ export async function awaitJob(
   if (forMs === 0) return getJob(deps, scope, id);
   const recent = deps.recent.find(id);
   if (recent?.ending) return readEnded(deps.store, requireScope(recent.record, scope), recent.ending, recent.input);
-  // Subscribes before the first read, so that an end in between is not missed.
+  const untilMs = performance.now() + forMs;
+  let found = await awaitEnd(deps, scope, id, forMs, recent);
+  // Ends may have been missed while the subscription was interrupted.
+  while (found === 'gap') found = await awaitEnd(deps, scope, id, Math.max(0, untilMs - performance.now()));
+  return found;
+}
+
+/** @param recent the job, if this process has it; else it is read */
+async function awaitEnd(
+  deps: WaitDeps,
+  scope: TenantScope,
+  id: string,
+  forMs: number,
+  recent?: RecentJob,
+): Promise<JsonText<JobDetail> | 'gap'> {
+  // Subscribes before the read, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
     const job = recent ? requireScope(recent.record, scope) : await findJob(deps, scope, id);
@@ -82,8 +97,8 @@ export async function awaitJob(
     // An end that is announced without details is read.
     void deps.store.jobs.announceWait().catch(() => undefined);
     const ending = await ended;
-    if (!ending) return await getJob(deps, scope, id);
-    return await readEnded(deps.store, job, ending, recent?.input);
+    if (ending === 'gap') return ending;
+    return await (ending ? readEnded(deps.store, job, ending, recent?.input) : getJob(deps, scope, id));
   } finally {
     cancel();
   }

@@ -73,6 +73,21 @@ describe('GET /api/v1/jobs/:id', () => {
     }
   });
 
+  it('200: an end that is not announced is found when the subscription is restored', async () => {
+    const id = await api.given.job({ state: 'RUNNING' });
+    const waiting = get(`${id}?wait_ms=20000`);
+    await eventually(() => expect(awaited).toContain(id));
+    const { redis, keys } = api.store;
+
+    // Before and after the end: the first interruption must not end the wait with a running job.
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(async () => expect(await redis.pubsub('NUMSUB', keys.endings())).toEqual([keys.endings(), 1]));
+    await redis.hset(keys.job(id), 'state', 'SUCCEEDED');
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+
+    expect((await waiting).body).toMatchObject({ id, state: 'SUCCEEDED' });
+  });
+
   it('200: after the maximum wait, the current state', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
 

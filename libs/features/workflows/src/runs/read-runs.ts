@@ -30,13 +30,18 @@ export async function awaitRunEnd(
   forMs: number,
 ): Promise<RunView> {
   if (forMs === 0) return getRun(deps, caller, id);
-  // Subscribed before the status is read, so that an end in between is not missed.
-  const { ended, cancel } = deps.endings.wait(id, forMs);
-  try {
-    const status = requireFound(await deps.store.runs.status(caller.scope, id), 'run_not_found');
-    if (!isRunEnded(status)) await ended;
-  } finally {
-    cancel();
+  const untilMs = performance.now() + forMs;
+  let released: unknown = 'gap';
+  // Ends may have been missed while the subscription was interrupted.
+  while (released === 'gap') {
+    // Subscribed before the status is read, so that an end in between is not missed.
+    const { ended, cancel } = deps.endings.wait(id, Math.max(0, untilMs - performance.now()));
+    try {
+      const status = requireFound(await deps.store.runs.status(caller.scope, id), 'run_not_found');
+      released = isRunEnded(status) ? undefined : await ended;
+    } finally {
+      cancel();
+    }
   }
   return getRun(deps, caller, id);
 }

@@ -16,6 +16,11 @@ local function history_line(event, from, to, stamp)
   return event .. ' ' .. (from or '') .. ' ' .. to .. ' ' .. stamp .. '\n'
 end
 
+-- Time of the newest line of a history. Times of other clocks are kept in order by it.
+local function last_stamp(history)
+  return tonumber(string.match(string.sub(history, -24), '(%d+)\n$') or 0)
+end
+
 -- Policy decisions, one line of JSON each, newest last; the last 50 are kept. See docs/reference/jobs.md#states.
 local function with_decision(decisions, decision)
   local _, count = string.gsub(decisions, '\n', '\n')
@@ -185,7 +190,10 @@ local function move_job(id, m, at, known)
   end
   local past, last = history or '', from
   if m.started_at and from == 'DISPATCHED' then
-    past, last = past .. history_line('start', from, 'RUNNING', m.started_at), 'RUNNING'
+    local started = text(math.max(last_stamp(past), math.min(tonumber(m.started_at), at)))
+    past, last = past .. history_line('start', from, 'RUNNING', started), 'RUNNING'
+    set[#set + 1] = 'started_at'
+    set[#set + 1] = started
   end
   for _, v in ipairs({ 'history', past .. history_line(m.event, last, m.to, stamp), 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', '' }) do
     set[#set + 1] = v
