@@ -15,7 +15,7 @@ const record = {
   id: 'j1', tenant: 'acme', state: 'SUCCEEDED', worker_id: 'w1', dispatch_id: 'd1', attempts: 1, result_ptr: 'p1', request,
 } as JobRecord; // prettier-ignore
 const allowed: DecisionRecord = {
-  decision: 'ALLOW', source: 'scheduler', job_hash: 'h', policy_snapshot: 's', checked_at: 10,
+  decision: 'ALLOW', source: 'scheduler', job_hash: 'h', policy_snapshot: 's', checked_at: 2,
 }; // prettier-ignore
 const sent: Dispatch = { jobId: 'j1', workerId: 'w1', dispatchId: 'd1', attempt: 1, sentUs: 20, jobHash: 'h' };
 const answer: Answer = { jobId: 'j1', senderId: 'w1', workerId: 'w1', dispatchId: 'd1', resultPtr: 'p1' };
@@ -104,7 +104,7 @@ describe('I3 no dispatch without a decision', () => {
     ['only a decision of the gateway', [{ ...allowed, source: 'gateway' }]],
     ['a decision on another request', [{ ...allowed, job_hash: 'other' }]],
     ['a decision without a policy', [{ ...allowed, policy_snapshot: '' }]],
-    ['a later decision', [{ ...allowed, checked_at: 21 }]],
+    ['a later decision', [{ ...allowed, checked_at: 3 }]],
   ])('reports: %s', (_, decisions) => {
     expect(faults(withJob({ decisions }))).toEqual([missing]);
   });
@@ -116,13 +116,13 @@ describe('I3 no dispatch without a decision', () => {
   });
 
   it('accepts an approval of this request, and no other', () => {
-    const approval = { status: 'approved', revision: 2, job_hash: 'h', policy_snapshot: 's', resolved_at: 15 } as const;
+    const approval = { status: 'approved', revision: 2, job_hash: 'h', policy_snapshot: 's', resolved_at: 2 } as const;
     const approved = (over: object) => withJob({ record: { ...record, approval: { ...approval, ...over } }, decisions: [] });
 
     expect(faults(approved({}))).toEqual([]);
     expect(faults(approved({ status: 'rejected' }))).toEqual([missing]);
     expect(faults(approved({ job_hash: 'other' }))).toEqual([missing]);
-    expect(faults(approved({ resolved_at: 21 }))).toEqual([missing]);
+    expect(faults(approved({ resolved_at: 3 }))).toEqual([missing]);
   }); // prettier-ignore
 
   it('reports a dispatch of a job that does not exist', () => {

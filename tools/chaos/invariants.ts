@@ -61,21 +61,29 @@ export const noDispatchWithoutDecision: Checker = ({ jobs, dispatches }) =>
       : [violation('I3', dispatch.jobId, `attempt ${dispatch.attempt} has no earlier decision`)];
   });
 
-function hasDecision({ record, decisions }: JobHistory, { jobHash, sentUs }: Dispatch): boolean {
+function hasDecision({ record, decisions, events }: JobHistory, { attempt, jobHash, sentUs }: Dispatch): boolean {
+  // The time of the packet is that of its sender, whose clock may have jumped since.
+  const dispatchedUs = findDispatch(events, attempt) ?? sentUs;
   const isFor = (hash: string | undefined, snapshot: string | undefined) => hash === jobHash && Boolean(snapshot);
   const allowed = (decision: DecisionRecord) =>
     allow.has(decision.decision) &&
     // A decision of the gateway permits a dispatch only if the accepting call placed the job by it.
     (decision.source === 'scheduler' || record?.decided === 'submission') &&
     isFor(decision.job_hash, decision.policy_snapshot) &&
-    decision.checked_at <= sentUs;
+    decision.checked_at <= dispatchedUs;
   if (decisions.some(allowed)) return true;
   const approval = record?.approval;
   return (
     approval?.status === 'approved' &&
     isFor(approval.job_hash, approval.policy_snapshot) &&
-    (approval.resolved_at ?? Infinity) <= sentUs
+    (approval.resolved_at ?? Infinity) <= dispatchedUs
   );
+}
+
+/** When an attempt was dispatched, by Redis' clock. A dispatch that was rolled back is repeated as the same attempt. */
+function findDispatch(events: JobHistory['events'], attempt: number): number | undefined {
+  const attempts = events.filter(({ event }, i) => event === 'dispatch' && events[i - 1]?.event !== 'rollBack');
+  return attempts[attempt - 1]?.at;
 }
 
 const conflictCodes = new Set([

@@ -106,8 +106,9 @@ export async function prepareJob(
     ...(safety && { safety }),
   };
   const isDecided = creation.next !== undefined || isGate(topic);
-  const record = newJobRecord({ id, tenant, trace_id: run.id, topic, ...fields }, deps.clock.nowUs());
-  const permit = isDecided ? undefined : await permitJob(deps, record, { document: { ...document }, context });
+  const nowUs = nowMs * 1_000;
+  const record = newJobRecord({ id, tenant, trace_id: run.id, topic, ...fields }, nowUs);
+  const permit = isDecided ? undefined : await permitJob(deps, record, { document: { ...document }, context, nowUs });
   const acceptance: Acceptance = {
     id,
     tenant,

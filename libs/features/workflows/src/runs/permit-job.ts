@@ -13,10 +13,11 @@ import type { RunDeps } from './run-deps';
 
 type PermitDeps = Pick<RunDeps, 'store' | 'clock' | 'config' | 'kernel' | 'topics' | 'placement'>;
 
-/** The input document of a job, and the same as JSON. */
+/** The input document of a job, the same as JSON, and the time by Redis' clock. */
 export interface PermitInput {
   document: Record<string, unknown>;
   context: string;
+  nowUs: number;
 }
 
 /** A decision that permits a new job, and the place that the accepting call gives it. */
@@ -32,16 +33,17 @@ export interface Permit {
  * permitted, or when policy does not answer: the job goes to the queue, and the scheduler decides. See ADR 18.
  *
  * @param job as the accepting call will store it
- * @param input its input document
  */
 export async function permitJob(
   deps: PermitDeps,
   job: JobRecord,
-  { document, context }: PermitInput,
+  { document, context, nowUs }: PermitInput,
 ): Promise<Permit | undefined> {
   const { placement } = deps;
   if (!placement || (await checkQueuedJob(deps, job, document))) return undefined;
-  const answer = await askAboutJob(deps, job, {
+  // The decision must not appear to be later than the dispatch when the clock of this engine is wrong.
+  const clock = { nowUs: () => nowUs };
+  const answer = await askAboutJob({ ...deps, clock }, job, {
     method: 'evaluate',
     content: toPolicyContent(document),
     config: await deps.config.at(toConfigScope(job)),
