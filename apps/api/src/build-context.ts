@@ -14,7 +14,7 @@ import {
 } from '@svc/runtime';
 import { RecentJobs } from '@svc/jobs';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
-import { openPlacement, placementEvents, type WorkerRegistry } from '@svc/dispatch';
+import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
@@ -60,18 +60,6 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
   });
   const dataTokens = dataTokensFrom(env);
-  const placementDeps = {
-    ...base,
-    fleet,
-    registry,
-    config,
-    bus: jobBus(bus),
-    senderId,
-    license: licenseLimits(license),
-    settings: { readinessRequired: env.workerReadinessRequired },
-    events: placementEvents(metrics, log, () => fleet.pools()),
-    tickets: resultTicketsFrom<ResultJob>(env),
-  };
   const artifacts = {
     ...base,
     admission,
@@ -85,7 +73,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
   };
   const recent = new RecentJobs(clock);
-  endings.follow((id, read) => recent.end(id, read));
+  endings.follow(({ id, read }) => recent.end(id, read));
   endings.followGaps(() => recent.clear());
   return {
     submit: {
@@ -99,8 +87,14 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       license: licenseLimits(license),
       placement: openPlacement(
         boot,
-        { isEnabled: env.dispatchAtSubmission, endings, tokens: dataTokens, base: env.dataUrlBase },
-        placementDeps,
+        {
+          isEnabled: env.dispatchAtSubmission,
+          isReadinessRequired: env.workerReadinessRequired,
+          dataTokens: dataTokens,
+          dataUrlBase: env.dataUrlBase,
+          tickets: resultTicketsFrom<ResultJob>(env),
+        },
+        { ...base, platform, fleet, registry, config, endings, metrics },
       ),
       settings: {
         policyFailMode: env.policyCheckFailMode,

@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { openPlacement, placementEvents, type WorkerRegistry } from '@svc/dispatch';
+import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
 import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import {
@@ -16,7 +16,7 @@ import { DefinitionCache, type RunEvents, RunCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
-import { jobBus, licenseLimits, type Fleet, type Platform } from '@svc/platform';
+import { jobBus, type Fleet, type Platform } from '@svc/platform';
 import type { EngineContext } from './context';
 import { scheduleDeps } from './schedule-deps';
 
@@ -34,7 +34,7 @@ export interface ContextParts {
 export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): EngineContext {
   const { platform, fleet, registry, endings, kernel, events, metrics } = parts;
   const { env, clock, log } = boot;
-  const { store, bus, license, senderId } = platform;
+  const { store, bus, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const admission = new SnapshotAdmission(store.load, admissionSettings(env), (limit) =>
     log.oncePer(`admission:${limit}`, 10_000).warn('jobs of runs delayed by admission control', { limit }),
@@ -42,18 +42,6 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
   const config = new EffectiveConfig(store, clock);
   const enforcement = env.schemaEnforcement;
   const topics = openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement });
-  const placementDeps = {
-    ...base,
-    fleet,
-    registry,
-    config,
-    bus: jobBus(bus),
-    senderId,
-    license: licenseLimits(license),
-    settings: { readinessRequired: env.workerReadinessRequired },
-    events: placementEvents(metrics, log, () => fleet.pools()),
-    tickets: resultTicketsFrom<ResultJob>(env),
-  };
   const ctx: Omit<EngineContext, 'schedules'> = {
     ...base,
     bus: jobBus(bus),
@@ -71,8 +59,14 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     topics,
     placement: openPlacement(
       boot,
-      { isEnabled: env.dispatchAtSubmission, endings, tokens: dataTokensFrom(env), base: env.dataUrlBase },
-      placementDeps,
+      {
+        isEnabled: env.dispatchAtSubmission,
+        isReadinessRequired: env.workerReadinessRequired,
+        dataTokens: dataTokensFrom(env),
+        dataUrlBase: env.dataUrlBase,
+        tickets: resultTicketsFrom<ResultJob>(env),
+      },
+      { ...base, platform, fleet, registry, config, endings, metrics },
     ),
     schemas: topics.schemas,
     definitions: new DefinitionCache(store, clock),

@@ -170,6 +170,31 @@ describe('a gateway that fails after the accepting call', () => {
     expect(await use.stored('worker.w1.jobs')).toBe(1);
   });
 
+  it('repeats the cancel of a job that was cancelled before the bus had its dispatch', async () => {
+    await use.start({ idle: true });
+    await use.rawWorker({ id: 'w1' });
+    let publish: () => void = () => undefined;
+    const cancelled = new Promise<void>((resolve) => (publish = resolve));
+    const bus: PlacementDeps['bus'] = {
+      publish: async (...packet) => use.bus.publish(...packet),
+      publishDurable: async (...packet) => {
+        await cancelled;
+        return use.bus.publishDurable(...packet);
+      },
+    };
+    const { placement, registry } = await gatewayWith('w1', { bus });
+    const id = await use.place(placement);
+    await use.until(id, 'DISPATCHED');
+
+    await use.cancel(id);
+    // The gateway has received the end.
+    await eventually(() => expect(registry.freeSlots('w1')).toBe(1));
+    publish();
+
+    const cancels = await use.published('job_cancel', 'sys.job.cancel', id, 2);
+    expect(cancels.map(({ reason }) => reason)).toContain('taken back before it arrived');
+  });
+
   it('rolls a rejected publish back, and the job runs with the same dispatch', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });

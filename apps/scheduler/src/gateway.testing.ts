@@ -36,7 +36,7 @@ export async function startGateway(
     registry.handshake(packet.sender_id, packet.body, ctx.clock.nowMs()),
   );
   const endings = new JobEndings(new Redis(redisUrl, { autoResubscribe: false }));
-  endings.follow((id) => placement.ended(id));
+  endings.follow((end) => placement.ended(end));
   await endings.open();
   await bus.flush();
   return {

@@ -1,4 +1,5 @@
 import { StartWrites } from '@svc/dispatch';
+import { waitingPlan } from '@svc/fixtures/store';
 import { type DispatchedJob, parseHistory } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { useScheduler } from './use-scheduler.testing';
@@ -10,18 +11,7 @@ describe('the write of RUNNING', () => {
   async function dispatched() {
     const { ctx, bus } = await use.start({ idle: true });
     const id = await use.submit();
-    await use.store.jobs.admit(id, {
-      lane: { id: 'job.work', spec: '{}', level: 2 },
-      worker: { id: 'w1', pool: 'main', max: 1 },
-      dispatchId: 'd1',
-      reason: '',
-      runMs: 60_000,
-      deadlineMs: 0,
-      tenantCap: 0,
-      licenseCap: 0,
-      waitMs: 60_000,
-      set: {},
-    });
+    await use.store.jobs.admit(id, { ...waitingPlan, worker: { id: 'w1', pool: 'main', max: 1 }, set: {} });
     const job: DispatchedJob = { ...(await use.job(id)), worker_id: 'w1', dispatch_id: 'd1' };
     const failed: unknown[] = [];
     const writes = new StartWrites({ ...ctx, events: { startFailed: (_, error) => void failed.push(error) } });

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { eventually } from '@svc/testing';
 import { applyEnding, endingFields, JobEndings, keys, type MoveExtras } from './index';
-import { useStore } from './store.testing';
+import { useStore, waitingPlan } from './store.testing';
 
 describe('the announced end of a job', () => {
   const use = useStore();
@@ -24,18 +24,7 @@ describe('the announced end of a job', () => {
   /** A job that a worker holds. */
   async function runningJob(id: string) {
     await use.accept(id);
-    await use.store.jobs.admit(id, {
-      lane: { id: 'job.default', spec: '{}', level: 2 },
-      worker: { id: 'w1', pool: 'p', max: 0 },
-      dispatchId: 'd1',
-      reason: '',
-      runMs: 60_000,
-      deadlineMs: 0,
-      tenantCap: 0,
-      licenseCap: 0,
-      waitMs: 60_000,
-      set: {},
-    });
+    await use.store.jobs.admit(id, { ...waitingPlan, worker: { id: 'w1', pool: 'p', max: 0 }, set: {} });
   }
 
   const result = (id: string, body: string) => use.redis.set(keys.result(id), body);
@@ -116,7 +105,7 @@ describe('the announced end of a job', () => {
   it('of another version only ends the wait', async () => {
     const { ended } = endings.wait('j', 20_000);
 
-    await use.redis.publish(keys.endings(), 'other\nj\t{"fields":');
+    await use.redis.publish(keys.endings(), 'other\nj\tSUCCEEDED\t{"fields":');
 
     expect(await ended).toBeUndefined();
   });

@@ -1,3 +1,4 @@
+import type { JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import type { JobEnding } from './job.record';
 import { keys, type Keys } from './keys';
@@ -21,14 +22,21 @@ function parseEnding(text: string): JobEnding | undefined {
   }
 }
 
-/** @param read parses the details of the end, if it was announced with details */
-export type EndFollower = (id: string, read: () => JobEnding | undefined) => void;
+/** The end of a job or run. */
+export interface AnnouncedEnd {
+  id: string;
+  /** Absent for a run. */
+  state?: JobState;
+  /** Parses the details, if it was announced with details. */
+  read(): JobEnding | undefined;
+}
+export type EndFollower = (end: AnnouncedEnd) => void;
 
 type Release = (ending?: JobEnding | 'gap') => void;
 
 /**
- * Notifies waiters when a job ends. The batch of scripts that ends jobs announces them, one per line: the id and, while
- * clients wait for ends, a tab and a `JobEnding` as JSON.
+ * Notifies waiters when a job or run ends. The batch of scripts that ends them announces one per line, separated by tabs: the
+ * id, the state of a job and, while clients wait for ends, a `JobEnding` as JSON.
  */
 export class JobEndings {
   private readonly waiting = new Map<string, Set<Release>>();
@@ -99,10 +107,11 @@ export class JobEndings {
   }
 
   private announce(line: string): void {
-    const tab = line.indexOf('\t');
-    const id = tab < 0 ? line : line.slice(0, tab);
-    const read = () => (tab < 0 ? undefined : parseEnding(line.slice(tab + 1)));
-    for (const onEnd of this.followers) onEnd(id, read);
+    // An encoded ending contains no tab.
+    const [id = '', state, details] = line.split('\t');
+    const read = () => (details === undefined ? undefined : parseEnding(details));
+    const end = { id, ...(state !== undefined && { state: state as JobState }), read };
+    for (const onEnd of this.followers) onEnd(end);
     if (this.waiting.has(id)) this.release(id, read());
   }
 

@@ -27,7 +27,7 @@ const ofShard = {
   approvals: { template: '{shard}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
   intents: { template: '{shard}:intents', type: 'zset', holds: 'job ids with unpublished bus messages, by µs', kept: 'until published' },
 
-  endings: { template: '{shard}:endings', type: 'any', holds: 'channel, not a key: jobs and runs when they end, one per line: the id and, while clients wait for ends, a tab and the fields of the record that readers see (JSON)', kept: 'not stored' },
+  endings: { template: '{shard}:endings', type: 'any', holds: 'channel, not a key: jobs and runs when they end, one per line, separated by tabs: the id, the state of a job and, while clients wait for ends, the fields of its record that readers see (JSON)', kept: 'not stored' },
   endsAwaited: { template: '{shard}:ends-awaited', type: 'string', holds: 'exists while clients wait for the ends of jobs', kept: '60 s after the last wait began' },
   laneArrivals: { template: '{shard}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
   policyInEffect: { template: '{shard}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },

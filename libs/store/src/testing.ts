@@ -1,2 +1,3 @@
 /** Fixtures for the tests of other projects. */
 export { useRedisStore } from './redis-store.testing';
+export { waitingPlan } from './store.testing';

@@ -7,7 +7,6 @@ export { handleResult } from './handle-result';
 export { InFlightRecords } from './in-flight-records';
 export { ingestJob } from './ingest';
 export { openPlacement } from './open-placement';
-export { placementEvents } from './placement-events';
 export { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 export { remainingRunMs, runtimeCap } from './place-job';
 export { queueEndsMs } from './queue-entry';

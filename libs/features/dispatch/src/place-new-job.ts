@@ -2,13 +2,13 @@ import { planReservation } from '@svc/budget';
 import { isGate } from '@svc/contract';
 import type { NewJobPlacement, PermittedJob, ProposedPlacement } from '@svc/jobs';
 import { type BoundarySettings, type EffectiveConfig, routingRules } from '@svc/settings';
-import type { JobRecord, Placed } from '@svc/store';
+import type { AnnouncedEnd, JobRecord, Placed } from '@svc/store';
 import { policyPart } from '@svc/decision';
 import { KnownLanes } from './known-lanes';
 import { planDispatch, type PlanDeps, type PlannedDispatch } from './plan-dispatch';
 import type { SchedulingEvents } from './scheduling-deps';
 import { sendDispatch, type SendDeps } from './send-dispatch';
-import { StartWrites } from './start-writes';
+import { isTakenBack, StartWrites } from './start-writes';
 import type { WorkerRegistry } from './worker-registry';
 
 export interface PlacementDeps extends PlanDeps, Omit<SendDeps, 'starts'> {
@@ -66,11 +66,12 @@ export class PlacementAtSubmission implements NewJobPlacement {
   }
 
   /** A job has ended: if it was dispatched here, its worker has a free slot. */
-  ended(jobId: string): void {
-    const workerId = this.workerOf.get(jobId);
+  ended({ id, state }: Pick<AnnouncedEnd, 'id' | 'state'>): void {
+    const workerId = this.workerOf.get(id);
     if (workerId === undefined) return;
-    this.workerOf.delete(jobId);
-    this.starts.drop(jobId);
+    this.workerOf.delete(id);
+    // The refused write of its start shows whether the worker must be notified again that the job was cancelled.
+    if (!isTakenBack(state)) this.starts.drop(id);
     this.deps.registry.adjustActive(workerId, -1);
   }
 
@@ -93,7 +94,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     this.track(id, worker.id);
     // A rolled back dispatch frees the slot like an end.
     const registry: SendDeps['registry'] = {
-      adjustActive: () => this.ended(id),
+      adjustActive: () => this.ended({ id }),
       announces: (...ability) => this.deps.registry.announces(...ability),
     };
     const sent = sendDispatch(

@@ -53,7 +53,7 @@ export class StartWrites {
     this.timer ??= setTimeout(() => this.writeDue(), START_DELAY_MS);
   }
 
-  /** The dispatch of the job has ended or was not published: nothing is to be written. */
+  /** The worker has answered the dispatch, or it was not published: nothing is to be written. */
   drop(jobId: string): void {
     this.expected.delete(jobId);
   }
@@ -101,7 +101,7 @@ export class StartWrites {
       dispatchId: job.dispatch_id,
       set: { started_at: startedAt, dispatch_seq: seq },
     });
-    if (outcome.kind === 'refused' && takenBack.includes(outcome.state)) await this.repeatCancel(job, atMs);
+    if (outcome.kind === 'refused' && isTakenBack(outcome.state)) await this.repeatCancel(job, atMs);
   }
 
   /** A job that was cancelled or preempted before the bus had its dispatch: the cancel reached the worker before the job. */
@@ -121,4 +121,8 @@ export class StartWrites {
 }
 
 const takenBack: readonly JobState[] = ['CANCELLED', 'TIMEOUT', 'RETRYING'];
+
+/** Whether a job in this state may have been taken back from its worker, which is then notified by a cancel. */
+export const isTakenBack = (state: JobState | undefined): boolean => state !== undefined && takenBack.includes(state);
+
 const takenBackBy: readonly string[] = ['cancel', 'timeOut', 'preempt'];

@@ -91,11 +91,13 @@ local function job_end(id, record, state, body)
   return cjson.encode(event)
 end
 
--- The line that announces the end of a job: its id and, while clients wait for ends, what they read of it. The body only of
+-- The line that announces the end of a job: its id, its state and, while clients wait for ends, what they read of it, unless
+-- it is a job of a run, whose clients wait for the run. The body only of
 -- a result that is released: one that still has to be scanned, or was withheld or redacted, is read by those who may.
-local function ending_line(id, record, m)
-  if ends_awaited == nil then ends_awaited = redis.call('EXISTS', key.endsAwaited()) == 1 end
-  if not ends_awaited then return id end
+local function ending_line(id, record, m, run)
+  local line = id .. '\t' .. m.to
+  if not run and ends_awaited == nil then ends_awaited = redis.call('EXISTS', key.endsAwaited()) == 1 end
+  if run or not ends_awaited then return line end
   local ending, values = { fields = {} }, redis.call('HMGET', record, unpack(ENDING_FIELDS))
   for i, field in ipairs(ENDING_FIELDS) do
     if values[i] and values[i] ~= '' then ending.fields[field] = values[i] end
@@ -103,7 +105,7 @@ local function ending_line(id, record, m)
   local is_scanned = true
   for _, q in ipairs(m.queue_entries or {}) do is_scanned = is_scanned and q.queue ~= 'outputScan' end
   if m.to == 'SUCCEEDED' and is_scanned then ending.body = small_result(id, ending.fields.result_ptr, m.result_body) end
-  return id .. '\t' .. cjson.encode(ending)
+  return line .. '\t' .. cjson.encode(ending)
 end
 
 -- Releases the reservation of a job. Called once per job, by its first transition to a terminal state. `held`, `cost` and
@@ -222,7 +224,7 @@ local function move_job(id, m, at, known)
   if is(TERMINAL, m.to) then
     if not is(TERMINAL, from) then settle_job(record, run, at, reserved, value_in(set, 'cost') or cost, attempts) end
     expire_job(id, m.retain)
-    endings[#endings + 1] = run and id or ending_line(id, record, m)
+    endings[#endings + 1] = ending_line(id, record, m, run)
   end
   if run and m.post then run_post(run, m.post, now_ms) end
   if run and is(TERMINAL, m.to) then
