@@ -8,7 +8,7 @@ import { Storm, type Struck, type Victims } from './faults';
 import type { Call, History, JobHistory, Outage, Violation } from './history';
 import { violations } from './invariants';
 import { Load } from './load';
-import { readHistory, readLeft } from './read-history';
+import { nameLeftPasses, readHistory, readLeft } from './read-history';
 import { seeded } from './seeded';
 import { timersFired, type Fired } from './timer-invariants';
 import { UnaskedEnds } from './unasked-ends';
@@ -160,7 +160,8 @@ async function settle({ store }: World): Promise<Violation[]> {
     );
     return [];
   } catch {
-    return [{ invariant: 'I15', jobId: '', text: `not settled after ${settleWithinMs} ms: ${JSON.stringify(left)}` }];
+    const rest = [JSON.stringify(left), ...(await nameLeftPasses(store))].join(', ');
+    return [{ invariant: 'I15', jobId: '', text: `not settled after ${settleWithinMs} ms: ${rest}` }];
   }
 }
 

@@ -143,3 +143,19 @@ export async function readLeft({ redis }: Store, waiting: number): Promise<Recor
     'unpublished messages': await redis.zcard(keys.intents()),
   };
 }
+
+/** Up to ten remaining entries of the queues of runs, as queue, state and id, and for delayed ones the time until they are due. */
+export async function nameLeftPasses({ redis }: Store): Promise<string[]> {
+  const named = ofRuns.flatMap(({ name }) => [
+    ...lists.map(async (list) => (await redis.lrange(keys.queue(name, list), 0, 9)).map((id) => `${name} ${list} ${id}`)),
+    ...sortedSets.map(async (set) => {
+      const scored = await redis.zrange(keys.queue(name, set), 0, 9, 'WITHSCORES');
+      return scored.flatMap((id, i) => {
+        if (i % 2 === 1) return [];
+        const dueMs = Math.floor(Number(scored[i + 1]) / 0x1000);
+        return [`${name} ${set} ${id}${set === 'delayed' ? ` due in ${dueMs - Date.now()} ms` : ''}`];
+      });
+    }),
+  ]);
+  return (await Promise.all(named)).flat().slice(0, 10);
+}

@@ -334,6 +334,18 @@ describe('repairing the queue entry of a run', () => {
     expect(await use.redis.exists(pass('delayed'), pass('run-r1-1'))).toBe(0);
   });
 
+  it('entries delayed by a clock that is ahead are removed, also those of ended runs', async () => {
+    await use.create('r1');
+    const putOff = (entry: string, ms: number) => use.redis.zadd(pass('delayed'), (Date.now() + ms) * 0x1000, entry);
+    await putOff('run-r1-1', 1_000);
+    await putOff('run-ended-7', 3_600_000);
+
+    const drop = () => use.store.runIndex.dropMisdatedPasses(10);
+
+    expect([await drop(), await drop()]).toEqual([1, 0]);
+    expect(await use.redis.zrange(pass('delayed'), 0, -1)).toEqual(['run-r1-1']);
+  });
+
   it('wakes a run marked asleep that has work', async () => {
     await asleep('r1');
     await use.redis.rpush(keys.runInbox('r1'), '{}');

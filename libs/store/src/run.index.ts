@@ -173,6 +173,11 @@ export class RunIndex {
     });
   }
 
+  /** Removes pass entries that a fast clock has delayed too long, those of ended runs among them. Returns their number. */
+  async dropMisdatedPasses(limit: number): Promise<number> {
+    return Number(await runScript(this.redis, 'dropMisdatedPasses', this.keys.queue('workflow-passes', 'delayed'), limit));
+  }
+
   /** Removes runs past their retention from the lists. Returns their number. */
   async forget(nowMs: number, limit: number): Promise<number> {
     return Number(await runScript(this.redis, 'forgetRuns', this.keys.endedRuns(), nowMs, limit));

@@ -19,6 +19,7 @@ export type ScriptName =
   | 'claimSchedule'
   | 'closePass'
   | 'createRun'
+  | 'dropMisdatedPasses'
   | 'fireTimer'
   | 'forgetRuns'
   | 'freeUnusedSlots'

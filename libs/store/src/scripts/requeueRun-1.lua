@@ -9,9 +9,6 @@
 
   Returns  queued  |  asleep  |  requeued  |  checking  |  missing
 ]]
--- Passes are delayed by a second at most.
-local LONGEST_REST_MS = 5000
-
 local id = ARGV[1]
 local workflow, awake, wakes, acting, updated = unpack(redis.call('HMGET', KEYS[1], 'workflow', 'awake', 'wakes', 'acting', 'updated_at'))
 if not workflow then return { 'missing' } end

@@ -6,6 +6,7 @@ const failedRetryMs = 300_000;
 const untouchedMs = 5_000;
 /** Age after which an untouched run that waits for external events rechecks its jobs and timers. */
 const longUntouchedMs = 600_000;
+const misdatedBatchSize = 500;
 const timerBatchSize = 500;
 /** Bounds one call, so that a large backlog of timers does not delay the other loops. */
 const MAX_TIMER_BATCHES = 20;
@@ -15,6 +16,8 @@ const MAX_TIMER_BATCHES = 20;
  */
 export async function repairRuns(deps: RunDeps, maxRuns: number): Promise<void> {
   const { store } = deps;
+  // Before the runs: a run whose entry is removed gets a new one.
+  await store.runIndex.dropMisdatedPasses(misdatedBatchSize);
   const nowMs = await store.runIndex.nowMs();
   const ids = await store.runIndex.toScan(nowMs - untouchedMs, maxRuns);
   const outcomes = await Promise.all(ids.map((id) => store.runs.requeue(id, failedRetryMs, longUntouchedMs)));

@@ -4,6 +4,9 @@
   is delayed: it is processed only if that engine does not take the run. ADR 0020.
 ]]
 
+-- Passes are delayed by a second at most.
+local LONGEST_REST_MS = 5000
+
 local function run_pass_entry(id, wakes)
   return 'run-' .. string.gsub(id, ':', '~') .. '-' .. wakes
 end
