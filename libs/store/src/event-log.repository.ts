@@ -38,14 +38,7 @@ export class EventLogRepository {
     dispatchId: string,
     reports: readonly string[],
   ): Promise<'added' | 'stale' | 'missing'> {
-    const reply = await runScript(
-      this.redis,
-      'addJobEvents',
-      this.keys.job(jobId),
-      workerId,
-      dispatchId,
-      ...reports,
-    );
+    const reply = await runScript(this.redis, 'addJobEvents', this.keys.job(jobId), workerId, dispatchId, ...reports);
     return (reply as ['added' | 'stale' | 'missing'])[0];
   }
 

@@ -58,7 +58,7 @@ describe('changes of jobs', () => {
 
   it('after an interrupted connection the subscription continues, and the gap is reported', async () => {
     await changes.start();
-    await use.redis.client('KILL', 'TYPE', 'pubsub');
+    await use.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
 
     await eventually(() => expect(gaps).toBe(1));
     await use.accept('j1');

@@ -72,7 +72,7 @@ export class LiveChanges {
     // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
     listener.on('ready', () => {
       if (!this.renewal) return;
-      listener.subscribe(this.shardKeys.changes()).then(
+      this.subscribe().then(
         () => follower.onGap(),
         () => undefined,
       );
@@ -80,8 +80,10 @@ export class LiveChanges {
   }
 
   /** Resolves when every later change is announced to this process. Safe to repeat. */
-  start(): Promise<void> {
-    this.starting ??= this.open().catch((error: unknown) => {
+  async start(): Promise<void> {
+    // Again for each client: the key is lost with a store that restarts empty.
+    if (this.starting) return this.starting.then(() => this.renew());
+    this.starting = this.open().catch((error: unknown) => {
       this.starting = undefined;
       throw error;
     });
@@ -103,9 +105,13 @@ export class LiveChanges {
   }
 
   private async open(): Promise<void> {
+    await this.subscribe();
+    this.renewal = setInterval(() => void this.renew().catch(() => undefined), RENEW_MS);
+  }
+
+  private async subscribe(): Promise<void> {
     await this.listener.subscribe(this.shardKeys.changes());
     await this.renew();
-    this.renewal = setInterval(() => void this.renew().catch(() => undefined), RENEW_MS);
   }
 
   private async renew(): Promise<void> {

@@ -52,6 +52,8 @@ const eventsQuery = shape<EventsQuery>({
   },
 });
 
+const nothingNew = { 204: { description: 'It has ended, and Last-Event-ID is its last event: do not reconnect.' } };
+
 export const jobEvents = endpoint({
   id: 'jobs.events',
   method: 'get',
@@ -62,6 +64,7 @@ export const jobEvents = endpoint({
   params: { id: jobId },
   query: eventsQuery,
   answer: { status: 200, events: true },
+  otherAnswers: nothingNew,
   errors: ['job_not_found', 'tenant_access_denied', 'too_many_streams'],
   otherTenant: 'tenant_access_denied',
 });
@@ -76,6 +79,7 @@ export const runEvents = endpoint({
   params: { id: Joi.string().max(limits.idChars).description('Run id.') },
   query: eventsQuery,
   answer: { status: 200, events: true },
+  otherAnswers: nothingNew,
   errors: ['run_not_found', 'tenant_access_denied', 'too_many_streams'],
   otherTenant: 'tenant_access_denied',
 });

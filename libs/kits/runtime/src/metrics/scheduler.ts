@@ -58,6 +58,13 @@ export const schedulerMetrics = metrics({
     labels: ['kind', 'reason'],
     help: 'Results and progress reports ignored because they contain no dispatch id, by the reason it was required.',
   },
+  reportsDropped: {
+    name: 'svc_scheduler_worker_reports_dropped_total',
+    type: 'counter',
+    labels: ['reason'],
+    labelValues: { reason: ['rate', 'size', 'not_holder'] },
+    help: 'Reports with log lines or partial output that were dropped: too many, too large, or not from the worker that holds the job.',
+  },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Orphaned jobs that were requeued.' },
   flushedOnWorkerOnline: {
     name: 'svc_scheduler_dispatch_flush_on_worker_online_total',
