@@ -1,4 +1,4 @@
-import { AppError, streamEvents, streamJob, type Caller, type Endpoint } from '@svc/contract';
+import { AppError, streamEvents, streamJob, streamSocketIo, type Caller, type Endpoint } from '@svc/contract';
 import { addressBucket, incomingFrom, mayUse, routeFinder, type Listening, type MountOptions } from '@svc/http';
 import { webSocketProtocol } from '@svc/identity';
 import { findJob } from '@svc/jobs';
@@ -12,6 +12,7 @@ import { WebSocketServer } from 'ws';
 import type { ApiContext } from '../context';
 import { upgradeAdmission, type Admitted } from './admit-upgrade';
 import { Reconnections } from './reconnections';
+import { SocketIoStreams } from './socket-io';
 import { asksForWebSocket, serveAsRequest } from './serve-as-request';
 import { StreamSocket, type SocketSettings, type StreamMetrics } from './stream-socket';
 import { refuseUpgrade } from './upgrade-failure';
@@ -116,6 +117,9 @@ export function serveStreams(
   };
 
   const mayRead = (caller: Caller) => readableClasses((access) => mayUse(caller, access, options.gate));
+  const nowMs = () => clock.nowMs();
+  const asAppError = options.asAppError && { asAppError: options.asAppError };
+  const socketIo = new SocketIoStreams({ ctx, hub, mayRead, metrics, settings, log, nowMs, ...asAppError });
   const find = routeFinder<{ endpoint: Endpoint; serve: Serve }>([
     {
       endpoint: streamEvents,
@@ -134,6 +138,10 @@ export function serveStreams(
           await connect(upgrade, { scope: caller.scope, classes: mayRead(caller), jobId: id });
         },
       },
+    },
+    {
+      endpoint: streamSocketIo,
+      target: { endpoint: streamSocketIo, serve: async (upgrade) => socketIo.take(upgrade) },
     },
   ]);
 
@@ -172,6 +180,7 @@ export function serveStreams(
     isStopping = true;
     const closing = [...open];
     for (const stream of closing) stream.close('shutdown');
+    socketIo.close();
     await Promise.all(closing.map(({ closed }) => closed));
   });
 }

@@ -84,7 +84,32 @@ export const runEvents = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-export const streamEndpoints = [streamEvents, streamJob, jobEvents, runEvents] as const;
+/** Query of a Socket.IO connection; the others are set by its clients. */
+export interface SocketIoQuery extends StreamQuery {
+  EIO?: string;
+  transport?: string;
+  t?: string;
+}
 
-/** Path of the Socket.IO server, which serves WebSocket connections only. */
-export const socketIoPath = '/api/v1/socket.io';
+export const streamSocketIo = endpoint({
+  id: 'streams.socketIo',
+  method: 'get',
+  path: '/api/v1/socket.io',
+  summary: 'Events of a tenant, of jobs and of runs (Socket.IO, WebSocket transport)',
+  description: 'See docs/reference/streams.md#socketio.',
+  access: { roles: 'any' },
+  params: {},
+  query: shape<SocketIoQuery>({
+    required: {},
+    optional: {
+      tenant_id: text('Tenant, for clients that cannot send X-Tenant-ID.'),
+      EIO: text('Version of the protocol.'),
+      transport: text('`websocket`.'),
+      t: text('Set by clients against caches.'),
+    },
+  }),
+  answer: { status: 101 },
+  errors: ['upgrade_required', 'too_many_streams'],
+});
+
+export const streamEndpoints = [streamEvents, streamJob, streamSocketIo, jobEvents, runEvents] as const;

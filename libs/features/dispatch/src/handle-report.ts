@@ -2,7 +2,7 @@ import type { JobProgress } from '@svc/contract';
 import { isInFlight } from '@svc/lifecycle';
 import { buildOutputRequest } from '@svc/output-safety';
 import { withTimeout } from '@svc/runtime';
-import { builtInScanners, redact, redactText, scan, type Finding } from '@svc/scanning';
+import { builtInScanners, redact, redactText, scan } from '@svc/scanning';
 import type { ResultJob } from '@svc/store';
 import { TAIL_CHARS, type DroppedReport, type ReportState } from './report-states';
 import { lacksRequiredDispatch } from './require-dispatch';
@@ -11,6 +11,7 @@ import type { SchedulingDeps } from './scheduling-deps';
 const MAX_LINES = 100;
 const MAX_LINE_CHARS = 2_000;
 const MAX_OUTPUT_CHARS = 16_384;
+const CHECK_TIMEOUT_MS = 5_000;
 const levels: ReadonlySet<string> = new Set(['debug', 'info', 'warn', 'error']);
 
 /**
@@ -49,15 +50,21 @@ async function addReport(
     // Before policy is asked, so that only the worker of a job can cause evaluations.
     const job = await findJob(deps, senderId, jobId, dispatchId);
     if (!job) return 'stale';
-    const shown = await checkOutput(deps, job, state.tail, output);
+    const checked = await checkOutput(deps, job, state.tail, output);
     state.tail = (state.tail + output).slice(-TAIL_CHARS);
-    state.isWithheld = shown === undefined;
+    state.isWithheld = checked.kind === 'refused';
+    const isShown = checked.kind === 'shown';
     reports.push(
-      shown === undefined ? { kind: 'withheld', at } : { kind: 'output', at, text: shown, offset: output_offset },
+      isShown ? { kind: 'output', at, text: checked.text, offset: output_offset } : { kind: 'withheld', at },
     );
   }
   if (reports.length === 0) return 'added';
-  return deps.store.eventLogs.report(jobId, senderId, dispatchId, reports.map((report) => JSON.stringify(report)));
+  return deps.store.eventLogs.report(
+    jobId,
+    senderId,
+    dispatchId,
+    reports.map((report) => JSON.stringify(report)),
+  );
 }
 
 const toLine = ({ level, message, at_ms }: JobProgress['logs'][number], atUs: number) => ({
@@ -80,40 +87,45 @@ async function findJob(
   return isHeld(job) ? job : undefined;
 }
 
-/**
- * The part of the output that clients may see: without secrets and without what output policy redacts. Undefined when policy
- * withholds it, or cannot be asked and fails closed.
- */
-async function checkOutput(
-  deps: SchedulingDeps,
-  job: ResultJob,
-  tail: string,
-  output: string,
-): Promise<string | undefined> {
+/** A part of the output as clients may see it; `refused` by output policy, or `unchecked` because policy was unavailable. */
+type Checked = { kind: 'shown'; text: string } | { kind: 'refused' | 'unchecked' };
+
+/** Removes secrets and what output policy redacts. @param tail the output before it */
+async function checkOutput(deps: SchedulingDeps, job: ResultJob, tail: string, output: string): Promise<Checked> {
   const { kernel, clock, events, settings } = deps;
   const before = Buffer.from(tail);
   const body = Buffer.concat([before, Buffer.from(output)]);
   const secrets = scan(body, { scanners: ['secret'] }, builtInScanners, { maxBytes: body.length }).findings;
-  if (!settings.outputPolicyEnabled) return mask(body, before.length, secrets);
-  const facts = { result_ptr: '', artifact_ptrs: [], error_message: '', error_code: '', worker_id: job.worker_id ?? '', execution_ms: 0 };
+  if (!settings.outputPolicyEnabled) return { kind: 'shown', text: mask(body, before.length, secrets) };
+  const facts = {
+    result_ptr: '',
+    artifact_ptrs: [],
+    error_message: '',
+    error_code: '',
+    worker_id: job.worker_id ?? '',
+    execution_ms: 0,
+  };
   const startedUs = clock.nowUs();
   try {
     const request = { ...buildOutputRequest(job, facts, body.length), output_content: body };
-    const verdict = await withTimeout(kernel.checkOutput(request), settings.outputMetaTimeoutMs);
+    const verdict = await withTimeout(kernel.checkOutput(request), CHECK_TIMEOUT_MS);
     events.outputEvaluated(job.topic, verdict.decision, (clock.nowUs() - startedUs) / 1_000);
-    if (verdict.decision === 'ALLOW') return mask(body, before.length, secrets);
+    if (verdict.decision === 'ALLOW') return { kind: 'shown', text: mask(body, before.length, secrets) };
     const places = verdict.findings.filter(({ offset, length }) => offset !== undefined && length !== undefined);
     // A finding without a place cannot be removed.
-    if (verdict.decision === 'QUARANTINE' || places.length < verdict.findings.length) return undefined;
-    return mask(body, before.length, [...secrets, ...places]);
+    if (verdict.decision === 'QUARANTINE' || places.length < verdict.findings.length) return { kind: 'refused' };
+    return { kind: 'shown', text: mask(body, before.length, [...secrets, ...places]) };
   } catch (error) {
+    // Readers get the result after its own check, so the fail mode of results does not apply here.
     events.outputSkipped(job.topic, error);
-    return settings.outputFailMode === 'open' ? mask(body, before.length, secrets) : undefined;
+    return { kind: 'unchecked' };
   }
 }
 
+type Place = { offset?: number; length?: number };
+
 /** The body from a position, without the findings; of one that begins earlier, the rest is removed. */
-function mask(body: Buffer, from: number, findings: readonly Pick<Finding, 'offset' | 'length'>[]): string {
+function mask(body: Buffer, from: number, findings: readonly Place[]): string {
   const placed = findings.map(({ offset = 0, length = 0 }) => ({ offset: offset - from, length }));
   return Buffer.from(redact(body.subarray(from), placed)).toString();
 }

@@ -13,6 +13,7 @@ const handle = handlersFor<StreamContext>();
 export const streamRoutes = [
   handle(contract.streamEvents, async () => requireUpgrade()),
   handle(contract.streamJob, async () => requireUpgrade()),
+  handle(contract.streamSocketIo, async () => requireUpgrade()),
   handle(contract.jobEvents, ({ params, query, header, caller, ip, ctx }) =>
     openJobEvents(ctx.events, caller, {
       id: params.id,

@@ -88,7 +88,9 @@ export async function isStillAllowed(
   const outcome = await authenticate(presented);
   if (outcome.kind === 'refused') return false;
   const { caller } = outcome;
-  if (caller.tenant !== admitted.tenant || caller.scope !== admitted.scope) return false;
+  // The events of a stream were chosen by the role.
+  const isSame = caller.tenant === admitted.tenant && caller.scope === admitted.scope && caller.role === admitted.role;
+  if (!isSame) return false;
   return access === 'public' || mayUse(caller, access, gate);
 }
 
