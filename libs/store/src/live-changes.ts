@@ -37,7 +37,16 @@ export interface ReportChange {
   event: string;
 }
 
-export type Change = JobChange | RunChange | ReportChange;
+/** A message was added to the conversation of a run. */
+export interface ChatChange {
+  kind: 'chat';
+  id: string;
+  tenant: string;
+  at: string;
+  message: object;
+}
+
+export type Change = JobChange | RunChange | ReportChange | ChatChange;
 
 export interface ChangeFollower {
   onChange(change: Change): void;

@@ -129,7 +129,9 @@ describe('Server-Sent Events', () => {
     await runs.workflow({ pause: { type: 'delay', delay_sec: 600 } });
     const runId = await runs.run();
     // Only an engine writes the timeline.
-    const timeline = [1, 2].map((n) => JSON.stringify({ time_ms: n, type: 'step_started', run_id: runId, step_id: `s${n}` }));
+    const timeline = [1, 2].map((n) =>
+      JSON.stringify({ time_ms: n, type: 'step_started', run_id: runId, step_id: `s${n}` }),
+    );
     await api.store.redis.rpush(api.store.keys.runTimeline(runId), ...timeline);
     const path = `/api/v1/workflow-runs/${runId}/events`;
 

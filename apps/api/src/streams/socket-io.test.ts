@@ -109,6 +109,24 @@ describe('Socket.IO streams', () => {
     expect(viewer.messages.map(({ job_id }) => job_id)).toEqual([id, id]);
   });
 
+  it('a client that reads nothing is disconnected, and others receive every event', async () => {
+    const [reader, stuck] = [await connect('viewer'), await connect('viewer')];
+    for (const { subscribe } of [reader, stuck]) await subscribe({});
+    pause(stuck.socket);
+
+    const packet = { text: 'x'.repeat(65_536) };
+    for (let i = 0; i < 400; i++) {
+      api.ctx.events.hub.publish({ class: 'job', type: 'job.progress', tenant: 'acme', packet });
+      // As a burst it would exceed the buffer of every client.
+      if (i % 20 === 0) await eventually(() => expect(reader.messages.length).toBeGreaterThan(i - 40));
+    }
+
+    await eventually(() => expect(reader.messages).toHaveLength(400));
+    await eventually(async () =>
+      expect(await streams.metric('svc_gateway_ws_slow_client_evictions_total', 'reason="buffer_full"')).toBe(1),
+    );
+  });
+
   it('a gateway that stops says so', async () => {
     const stopping = await startStreams(api);
     const { socket } = await connect('admin', { url: stopping.url });
@@ -119,3 +137,9 @@ describe('Socket.IO streams', () => {
     expect(await closing).toEqual({ reason: 'shutdown' });
   });
 });
+
+/** Stops reading from the connection below a client. */
+function pause({ io: { engine } }: Socket): void {
+  const { ws } = engine.transport as unknown as { ws: { pause(): void } };
+  ws.pause();
+}

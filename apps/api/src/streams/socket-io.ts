@@ -40,6 +40,8 @@ const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 export class SocketIoStreams {
   private readonly io: Server;
   private readonly rooms = new Map<string, Room>();
+  /** Events that wait because the connection accepts no more, by socket id. */
+  private readonly unsent = new Map<string, number>();
   /** Receives upgrades that were admitted, and never listens. */
   private readonly carrier = createServer();
 
@@ -75,6 +77,7 @@ export class SocketIoStreams {
     metrics.wsClients.inc();
     log.info('stream opened', { conn_id: socket.id, tenant: upgrade.caller.tenant });
     const recheck = setInterval(() => void this.revalidate(socket, upgrade), settings.revalidationMs);
+    socket.conn.on('drain', () => void this.unsent.delete(socket.id));
     socket.conn.on('packetCreate', ({ type }: { type: string }) => void (type === 'ping' && metrics.wsPings.inc()));
     socket.conn.on('packet', ({ type }: { type: string }) => void (type === 'pong' && metrics.wsPongs.inc()));
     // A socket leaves its rooms before the event `disconnect`.
@@ -90,6 +93,7 @@ export class SocketIoStreams {
     });
     socket.on('disconnect', (reason) => {
       clearInterval(recheck);
+      this.unsent.delete(socket.id);
       metrics.wsClients.dec();
       metrics.wsSeconds.observe((nowMs() - openedAtMs) / 1_000);
       if (reason === 'ping timeout') metrics.wsPongTimeouts.inc();
@@ -166,17 +170,24 @@ export class SocketIoStreams {
   private toSubscriber(name: string, subscriber: Omit<Subscriber, 'deliver'>): Subscriber {
     return {
       ...subscriber,
-      deliver: (frame) => this.io.to(name).emit('event', toMessage(frame)),
+      deliver: (frame) => {
+        for (const id of this.members(name)) this.unsent.set(id, (this.unsent.get(id) ?? 0) + 1);
+        this.io.to(name).emit('event', toMessage(frame));
+      },
       flush: () => this.evictSlow(name),
     };
+  }
+
+  private members(name: string): Iterable<string> {
+    return this.io.sockets.adapter.rooms.get(name) ?? [];
   }
 
   /** Disconnects members of a room that have too many unsent events. */
   private evictSlow(name: string): void {
     const { metrics, settings } = this.deps;
-    for (const id of this.io.sockets.adapter.rooms.get(name) ?? []) {
+    for (const id of this.members(name)) {
       const socket = this.io.sockets.sockets.get(id);
-      const unsent = socket?.conn.writeBuffer.length ?? 0;
+      const unsent = this.unsent.get(id) ?? 0;
       if (!socket || unsent < settings.maxQueued) continue;
       metrics.wsEvictions.inc({ reason: 'buffer_full' });
       metrics.wsPacketsDropped.inc(unsent);

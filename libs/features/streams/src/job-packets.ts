@@ -1,7 +1,7 @@
 import { protocolVersion } from '@svc/contract';
 import { isWithheld, publicLabels } from '@svc/jobs';
 import { isTerminal, type JobState } from '@svc/lifecycle';
-import type { JobChange, OutputSafetyRecord, ReportChange, RunChange, StoredRequest } from '@svc/store';
+import type { ChatChange, JobChange, OutputSafetyRecord, ReportChange, RunChange, StoredRequest } from '@svc/store';
 import type { StreamEvent } from './stream-event';
 
 /** Status of a state. A quarantine has no status of its own. See docs/reference/jobs.md#states. */
@@ -111,6 +111,16 @@ export function runChangeEvent({ id, tenant, workflow, status, at }: RunChange, 
   const alert = { level: 'info', message, component: senderId, severity: 'ALERT_SEVERITY_INFO', details, traceId: id };
   const packet = { ...packetHead(Number(at), senderId, id, tenant), alert };
   return { class: 'run', type: `run.${status}`, tenant, runId: id, packet };
+}
+
+/** A message in the conversation of a run, with fields in camel case. */
+export function chatEvent({ id, tenant, at, message }: ChatChange, senderId: string): StreamEvent {
+  const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const chatMessage = Object.fromEntries(
+    Object.entries(message).map(([name, value]) => [camel(name), value as unknown]),
+  );
+  const packet = { ...packetHead(Number(at), senderId, id, tenant), chatMessage };
+  return { class: 'run', type: 'workflow.chat', tenant, runId: id, packet };
 }
 
 /** A report in the log of a job. */

@@ -4,7 +4,7 @@ import { LiveChanges, type Change } from '@svc/store';
 import type { Redis } from 'ioredis';
 import { tappedSubjects, toBusEvent } from './bus-events';
 import { StreamHub, type EventSource, type HubHooks } from './hub';
-import { hidesResult, jobChangeEvents, reportEvent, runChangeEvent } from './job-packets';
+import { chatEvent, hidesResult, jobChangeEvents, reportEvent, runChangeEvent } from './job-packets';
 import type { StreamEvent } from './stream-event';
 
 export interface HubDeps extends HubHooks {
@@ -43,6 +43,8 @@ function toEvents(change: Change, senderId: string): StreamEvent[] {
       return [runChangeEvent(change, senderId)];
     case 'report':
       return [reportEvent(change)];
+    case 'chat':
+      return [chatEvent(change, senderId)];
   }
 }
 
