@@ -64,6 +64,10 @@ export const schedulerMetrics = metrics({
     labels: ['reason'],
     labelValues: { reason: ['rate', 'size', 'not_holder'] },
     help: 'Reports with log lines or partial output that were dropped: too many, too large, or not from the worker that holds the job.',
+  unopenedTickets: {
+    name: 'svc_scheduler_unopened_result_tickets_total',
+    type: 'counter',
+    help: 'Result tickets that were forged, expired, of another dispatch, or sealed with an unknown key. The record is read instead.',
   },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Orphaned jobs that were requeued.' },
   flushedOnWorkerOnline: {
