@@ -64,6 +64,7 @@ export const schedulerMetrics = metrics({
     labels: ['reason'],
     labelValues: { reason: ['rate', 'size', 'not_holder'] },
     help: 'Reports with log lines or partial output that were dropped: too many, too large, or not from the worker that holds the job.',
+  },
   unopenedTickets: {
     name: 'svc_scheduler_unopened_result_tickets_total',
     type: 'counter',
