@@ -63,11 +63,11 @@ export function upgradeAdmission(options: UpgradeOptions) {
       const code = outcome.kind === 'refused' ? outcome.code : 'origin_not_allowed';
       // The declared path: the key may be part of the sent one.
       options.onRefused?.({ code, method: 'GET', path: endpoint.path, ip, requestId: exchange.requestId });
-      await takeUpgrade(options, guessBucket(ip));
+      await takeStreamRate(options, guessBucket(ip));
       throw new AppError(code, outcome.kind === 'refused' ? outcome.extras : {});
     }
     const { caller } = outcome;
-    await takeUpgrade(options, `tenant:${caller.tenant}`);
+    await takeStreamRate(options, `tenant:${caller.tenant}`);
     const { access } = endpoint;
     if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
     validate(endpoint, { params, query });
@@ -76,6 +76,10 @@ export function upgradeAdmission(options: UpgradeOptions) {
   };
 }
 
-async function takeUpgrade({ rateLimits }: UpgradeOptions, bucket: string): Promise<void> {
+/** @throws rate_limited */
+export async function takeStreamRate(
+  { rateLimits }: Pick<UpgradeOptions, 'rateLimits'>,
+  bucket: string,
+): Promise<void> {
   if ((await rateLimits?.api(bucket))?.allowed === false) throw new AppError('rate_limited');
 }

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { ApiContext } from '../context';
-import { upgradeAdmission, type Admitted } from './admit-upgrade';
+import { takeStreamRate, upgradeAdmission, type Admitted } from './admit-upgrade';
 import { Reconnections } from './reconnections';
 import { SocketIoStreams } from './socket-io';
 import { asksForWebSocket, serveAsRequest } from './serve-as-request';
@@ -119,7 +119,8 @@ export function serveStreams(
   const mayRead = (caller: Caller) => readableClasses((access) => mayUse(caller, access, options.gate));
   const nowMs = () => clock.nowMs();
   const asAppError = options.asAppError && { asAppError: options.asAppError };
-  const socketIo = new SocketIoStreams({ ctx, hub, mayRead, metrics, settings, log, nowMs, ...asAppError });
+  const takeRate = (tenant: string) => takeStreamRate(options, `tenant:${tenant}`);
+  const socketIo = new SocketIoStreams({ ctx, hub, mayRead, metrics, settings, log, nowMs, takeRate, ...asAppError });
   const find = routeFinder<{ endpoint: Endpoint; serve: Serve }>([
     {
       endpoint: streamEvents,

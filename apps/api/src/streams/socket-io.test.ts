@@ -27,7 +27,7 @@ describe('Socket.IO streams', () => {
     { url = streams.url, headers = {} }: { url?: string; headers?: Record<string, string> } = {},
   ): Promise<{ socket: Socket; messages: Message[]; subscribe(room: object): Promise<object> }> {
     const socket = io(url, {
-      path: '/api/v1/socket.io',
+      path: '/api/v1/socketio',
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,

@@ -19,6 +19,8 @@ export interface SocketIoDeps extends SocketDeps {
   /** Classes of events that a caller may receive. */
   mayRead(caller: Caller): ReadonlySet<EventClass>;
   asAppError?(error: unknown): AppError | undefined;
+  /** Counts a request of a tenant. @throws rate_limited */
+  takeRate(tenant: string): Promise<void>;
 }
 
 interface Room {
@@ -102,8 +104,9 @@ export class SocketIoStreams {
     });
   }
 
-  /** @throws invalid_body, job_not_found, run_not_found, tenant_access_denied, access_denied, too_many_streams */
+  /** @throws rate_limited, invalid_body, job_not_found, run_not_found, tenant_access_denied, access_denied, too_many_streams */
   private async join(socket: Socket, caller: Caller, joined: Set<string>, request: unknown): Promise<void> {
+    await this.deps.takeRate(caller.tenant);
     const wanted = parseWanted(request);
     if (!wanted) throw new AppError('invalid_body');
     const { name, subscriber } = this.toRoom(caller, wanted);

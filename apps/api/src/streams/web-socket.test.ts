@@ -121,12 +121,19 @@ describe('WebSocket streams', () => {
     const client = await connectStream(`${streams.url}/api/v1/jobs/${id}/stream`, { who: 'viewer' });
 
     await api.given.job({ state: 'SUCCEEDED' });
+    const part = { kind: 'output', at: Date.now() * 1_000, text: 'Hello', offset: 7 };
+    await api.store.eventLogs.report(id, 'worker-7', '', [JSON.stringify(part)]);
     await api.store.jobs.move('*', id, 'quarantine', {
       set: { result_ptr: `redis://res:${id}`, error_code: 'output_quarantined' },
     });
 
-    await eventually(() => expect(client.packets).toHaveLength(1));
-    expect(client.packets[0]?.['jobResult']).toEqual({
+    await eventually(() => expect(client.packets).toHaveLength(2));
+    expect(client.packets[0]).toMatchObject({
+      senderId: 'worker-7',
+      identity: { tenantId: 'acme' },
+      jobProgress: { jobId: id, status: 'JOB_STATUS_RUNNING', output: 'Hello', outputOffset: 7, attempt: 1 },
+    });
+    expect(client.packets[1]?.['jobResult']).toEqual({
       jobId: id,
       status: 'JOB_STATUS_DENIED',
       workerId: 'worker-7',

@@ -19,7 +19,7 @@ export const streamEvents = endpoint({
   path: '/api/v1/stream',
   summary: 'All events of a tenant (WebSocket)',
   description: 'See docs/reference/streams.md#websocket.',
-  access: { roles: ['admin'] },
+  access: { permission: 'admin.*', roles: ['admin'] },
   params: {},
   query: streamQuery,
   answer: { status: 101 },
@@ -94,7 +94,7 @@ export interface SocketIoQuery extends StreamQuery {
 export const streamSocketIo = endpoint({
   id: 'streams.socketIo',
   method: 'get',
-  path: '/api/v1/socket.io',
+  path: '/api/v1/socketio',
   summary: 'Events of a tenant, of jobs and of runs (Socket.IO, WebSocket transport)',
   description: 'See docs/reference/streams.md#socketio.',
   access: { roles: 'any' },
