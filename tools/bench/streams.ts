@@ -1,4 +1,5 @@
 import { encodePacket, jobProgressPacket, subjects } from '@svc/contract';
+import { parseServerList } from '@svc/jetstream';
 import { keys, type ReportChange } from '@svc/store';
 import { createWorker, type Job } from '@svc/worker-sdk';
 import { connect, type NatsConnection } from 'nats';
@@ -53,7 +54,8 @@ export async function fanOutRate(product: Product, clients: number, events: numb
 /** Milliseconds from the publish of a worker to the client of the job, for each report. */
 export async function streamLatencies(product: Product, reports: number): Promise<number[]> {
   const { nats_url: natsUrl, redis_url: redisUrl } = product.stack.info;
-  const connection = await connect({ servers: natsUrl });
+  const { servers, credentials } = parseServerList(natsUrl);
+  const connection = await connect({ servers, ...credentials });
   let begin: (job: Job) => void = () => undefined;
   const begun = new Promise<Job>((resolve) => (begin = resolve));
   let end: () => void = () => undefined;
