@@ -15,14 +15,14 @@ const layers = {
 /** Features in their order: each may import those before it, so that no two depend on each other. */
 const features = [
   ...['audit', 'settings', 'registry', 'admission', 'decision', 'budget', 'jobs', 'approvals', 'policy-admin'],
-  ...['config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'status'],
+  ...['config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'streams', 'status'],
 ];
 const belowFeatures = ['adapter', 'runtime', 'pure', 'testing'].map((layer) => `layer:${layer}`);
 const featureOrder = features.map((name, place) => ({
   sourceTag: `feature:${name}`,
   onlyDependOnLibsWithTags: [...features.slice(0, place).map((earlier) => `feature:${earlier}`), ...belowFeatures],
 }));
-const transports = ['express', 'socket.io', '@grpc/*', '@bull-board/*'];
+const transports = ['express', 'socket.io', 'ws', '@grpc/*', '@bull-board/*'];
 const stores = ['ioredis', 'bullmq', 'nats'];
 const banned = { pure: [...transports, ...stores, 'winston', 'prom-client'], feature: transports };
 const onlyTestsImportTesting = { name: '@svc/testing', message: 'Only tests import @svc/testing.' };

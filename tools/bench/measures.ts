@@ -22,6 +22,7 @@ import {
   timerRate,
 } from './measures/runs';
 import { scanClean, scanDirty } from './measures/scan';
+import { streamFanOut, streamLatency } from './measures/streams';
 import { submit } from './measures/submit';
 
 /** Tolerated growth from the first drain to the last, within the variation of the garbage collector. */
@@ -53,6 +54,8 @@ export const measures: readonly Measure[] = [
   { name: 'roundtrip_1_p99', unit: 'ms', run: roundTrip1(0.99) },
   { name: 'roundtrip_64', unit: 'jobs/s', mark: atLeast(2_000), run: roundTrip64 },
   { name: 'roundtrip_64_foreign', unit: 'jobs/s', run: roundTrip64Foreign },
+  { name: 'stream_fanout', unit: 'events/s', mark: atLeast(50_000), run: streamFanOut },
+  { name: 'stream_latency_p99', unit: 'ms', mark: atMost(20), run: streamLatency },
   {
     name: 'submit',
     unit: 'jobs/s',

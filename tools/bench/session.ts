@@ -31,6 +31,8 @@ export interface Sizes {
   approvals: number;
   gates: number;
   timers: number;
+  streamed: number;
+  reports: number;
 }
 
 const full: Sizes = {
@@ -50,6 +52,8 @@ const full: Sizes = {
   approvals: 500,
   gates: 10_000,
   timers: 100_000,
+  streamed: 10_000,
+  reports: 1_000,
 };
 const small: Sizes = {
   warmUp: 500,
@@ -68,6 +72,8 @@ const small: Sizes = {
   approvals: 50,
   gates: 500,
   timers: 5_000,
+  streamed: 1_000,
+  reports: 100,
 };
 
 type Memory = Record<string, number>;

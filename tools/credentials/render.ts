@@ -33,6 +33,7 @@ const jobsStream = streams.jobs.name;
 const fromWorkers = [
   subjects.jobResult,
   subjects.jobProgress,
+  subjects.jobStream,
   subjects.heartbeat,
   subjects.handshake,
   subjects.alert,

@@ -34,6 +34,8 @@ import { bundleKeys } from './bundle-keys.testing';
 import { mountOptions } from './mount-options';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
+import { openStreams } from './streams/open-streams';
+import { serveStreams } from './streams/serve-streams';
 
 export interface UseApiOptions {
   /** Additional environment variables. */
@@ -248,7 +250,9 @@ async function start(
   );
   const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
+  const streams = await openStreams(boot, platform, metrics);
   const built = buildContext(boot, {
+    streams,
     platform,
     fleet,
     registry,
@@ -277,6 +281,7 @@ async function start(
     onProblem,
   });
   onStop('http', () => listening.close(100));
+  serveStreams(boot, listening, { ctx, options, metrics, ...streams });
   platform.bus.tap('sys.>', ({ subject, bytes }) => void recorded.push({ subject, bytes }));
   await platform.bus.flush();
   health.started();

@@ -20,6 +20,7 @@ import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
+import type { Streams } from './streams/open-streams';
 import { openAdmission } from './open-admission';
 import { policyDocumentDeps } from './policy-document-deps';
 import { statusDeps, type StatusParts } from './status-deps';
@@ -27,6 +28,7 @@ import { statusDeps, type StatusParts } from './status-deps';
 export interface ContextParts {
   policyFindings: StatusParts['policyFindings'];
   endings: JobEndings;
+  streams: Streams;
   platform: Platform;
   fleet: StoredFleet;
   registry: WorkerRegistry;
@@ -39,7 +41,7 @@ export interface ContextParts {
 /** Builds the dependencies of all handlers. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
-  const { platform, fleet, registry, kernel, policyFindings, metrics, endings } = parts;
+  const { platform, fleet, registry, kernel, policyFindings, metrics, endings, streams } = parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const deadLetterTtlSec = env.dlqEntryTtlDays * 86_400;
@@ -195,6 +197,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       maxActiveRuns: () => license.entitlements().max_active_workflows,
     },
     schedules: base,
+    events: { store, ...streams },
     status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
     health,
   };

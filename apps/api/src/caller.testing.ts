@@ -26,8 +26,9 @@ export function caller(url: string, identity: Headers): Calls {
       ...(text !== undefined && { body: text }),
     });
     const answered = await response.text();
+    const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     // Any JSON; tests assert its shape.
-    const body = (answered ? JSON.parse(answered) : undefined) as HttpAnswer['body'];
+    const body = (isEvents ? { events: answered } : answered ? JSON.parse(answered) : undefined) as HttpAnswer['body'];
     return { status: response.status, body, headers: Object.fromEntries(response.headers) };
   };
   return {

@@ -8,6 +8,7 @@ import type { PolicyAdminContext } from '@svc/policy-admin';
 import type { PolicyLabContext } from '@svc/policy-lab';
 import type { FleetContext, SchemaContext, TopicContext } from '@svc/registry';
 import type { StatusContext } from '@svc/status';
+import type { StreamContext } from '@svc/streams';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 
 /** Dependencies of all handlers of the gateway, built once in main. */
@@ -26,5 +27,6 @@ export type ApiContext = ApprovalContext &
   RunContext &
   ScheduleContext &
   SchemaContext &
+  StreamContext &
   TopicContext &
   WorkflowContext;

@@ -24,6 +24,8 @@ import { startGrpcServer } from './grpc/server';
 import { mountOptions } from './mount-options';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
+import { openStreams } from './streams/open-streams';
+import { serveStreams } from './streams/serve-streams';
 
 void runService({
   name: 'api',
@@ -60,7 +62,9 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   );
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
 
+  const streams = await openStreams(boot, platform, metrics);
   const ctx = buildContext(boot, {
+    streams,
     platform,
     fleet,
     registry,
@@ -100,6 +104,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     onProblem: (problem) => log.error('certificate is invalid; keeping the previous one', { error: problem }),
   });
   onStop('http', () => web.close(10_000));
+  serveStreams(boot, web, { ctx, options, metrics, ...streams });
   const rpc = await startGrpcServer(boot, ctx, options);
   onStop('grpc', () => rpc.close());
   log.info('serving', { http_port: web.port, grpc_port: rpc.port });

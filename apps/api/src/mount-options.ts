@@ -17,7 +17,7 @@ export interface MountParts {
 
 /** Options of the HTTP surface: authorization, limits, logs and metrics. */
 export function mountOptions(
-  { env, clock, log }: Boot<ApiEnv>,
+  { env, clock, log, stopping }: Boot<ApiEnv>,
   { platform, identity, metrics, config, dataUrls }: MountParts,
 ): MountOptions {
   const { license, store } = platform;
@@ -55,6 +55,8 @@ export function mountOptions(
     trustedProxies: env.trustedProxies,
     ...(env.production && env.httpTlsCert && { hstsMaxAgeSec: env.hstsMaxAgeSec }),
     handlerTimeoutMs: env.httpWriteTimeoutMs,
+    streamRecheckMs: env.wsRevalidationMs,
+    stopping,
     asAppError,
     onServed: ({ endpoint, method, status, durationMs, requestId, tenant }) => {
       const route = endpoint?.path ?? 'none';

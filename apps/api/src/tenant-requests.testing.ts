@@ -170,7 +170,9 @@ export function buildTargets(endpoint: Endpoint, of: Belongings): string[] {
   const isTimed = 'from' in ((endpoint.query?.describe().keys ?? {}) as object);
   const query = isTimed
     ? `?from=${began - 3_600_000}&to=${began + 3_600_000}${path.endsWith('timeseries') ? '&bucket=1h' : ''}`
-    : '';
+    : endpoint.answer.events
+      ? '?follow=false'
+      : '';
   return ids(of)
     .filter((id) => id !== '')
     .map((id) => below(id) + query);

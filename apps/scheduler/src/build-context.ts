@@ -8,6 +8,7 @@ import { EffectiveConfig } from '@svc/settings';
 import {
   LaneDispatcher,
   InFlightRecords,
+  ReportStates,
   type SchedulingEvents,
   StartWrites,
   type WorkerRegistry,
@@ -78,6 +79,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     fleet,
     registry,
     inFlight: new InFlightRecords(),
+    reports: new ReportStates(clock),
     starts,
     events,
     license: licenseLimits(license),

@@ -77,6 +77,14 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
         job_id: jobId,
       });
     },
+    reportDropped: (reason, workerId, jobId) => {
+      metrics.reportsDropped.inc({ reason });
+      log.oncePer(`report-dropped:${reason}`, 10_000).warn('log lines or partial output dropped', {
+        reason,
+        worker_id: workerId,
+        job_id: jobId,
+      });
+    },
     refusedSubmission: (jobId, reason) => {
       metrics.validationRejections.inc({ reason: 'submission' });
       log.oncePer('refused-submission', 10_000).warn('job from the bus rejected', { job_id: jobId, reason });

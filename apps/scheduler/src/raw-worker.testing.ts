@@ -80,6 +80,11 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
       const progress = jobProgressPacket(head(), { job_id, percent, message: 'working', ...over });
       connection.publish(subjects.jobProgress.name, encodePacket(progress));
     },
+    /** Sends log lines and partial output. */
+    report(job_id: string, over: JobProgressDraft): void {
+      const report = jobProgressPacket(head(), { job_id, ...over });
+      connection.publish(subjects.jobStream.name, encodePacket(report));
+    },
     /** The n-th dispatch of a job that reached this worker. */
     dispatched: (job_id: string, nth = 1): Promise<JobRequest> =>
       eventually(() => {

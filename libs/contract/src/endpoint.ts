@@ -39,8 +39,17 @@ export interface Endpoint<
   rawBody?: true;
   /** Which configured limit caps the body; absent = the JSON body limit. */
   bodyLimit?: 'job' | 'artifact' | 'data';
-  /** `raw`: the answer is bytes, sent as application/octet-stream. */
-  answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string>; raw?: true };
+  /**
+   * `raw`: the answer is bytes, sent as application/octet-stream. `events`: Server-Sent Events. Status 101: a WebSocket; its
+   * handler serves requests that do not upgrade.
+   */
+  answer: {
+    status: 101 | 200 | 201 | 204;
+    body?: Joi.Schema<Answer>;
+    headers?: Record<string, string>;
+    raw?: true;
+    events?: true;
+  };
   /** No rate limit, so that probes respond while a client floods the public routes from the same address. */
   unlimited?: true;
   /**

@@ -11,6 +11,7 @@ import { jobEndpoints } from './jobs/jobs';
 import { schemaEndpoints } from './registry/schemas';
 import { systemEndpoints } from './status/system';
 import { topicEndpoints } from './registry/topics';
+import { streamEndpoints } from './streams/streams';
 import { workflowRunEndpoints } from './workflows/runs';
 import { policyDocumentEndpoints } from './policy/documents';
 import { scheduleEndpoints } from './workflows/schedules';
@@ -47,6 +48,7 @@ export * from './workflows/run-chat';
 export * from './workflows/run-view';
 export * from './registry/schemas';
 export * from './status/system';
+export * from './streams/streams';
 export * from './registry/topics';
 export * from './workflows/runs';
 export * from './workflows/schedules';
@@ -70,5 +72,6 @@ export const endpoints = [
   ...definitionEndpoints,
   ...scheduleEndpoints,
   ...workflowRunEndpoints,
+  ...streamEndpoints,
   ...systemEndpoints,
 ] as const;

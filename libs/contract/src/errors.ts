@@ -48,6 +48,9 @@ export const errorCodes = {
   input_schema_validation_failed: { status: 400, text: 'the input does not fit the schema of the workflow' },
   run_not_rerunnable: { status: 400, text: 'the run cannot be run again from there', code: 'RUN_NOT_RUNNABLE' },
 
+  upgrade_required: { status: 426, text: 'this route serves WebSocket connections only' },
+  too_many_streams: { status: 429, text: 'the tenant or address has too many open streams' },
+
   // identity
   unauthorized: { status: 401, text: 'unauthorized' },
   data_url_invalid: { status: 401, text: 'the token of this data URL is missing or not valid' },

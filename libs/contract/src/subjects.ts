@@ -47,6 +47,8 @@ export const subjects = {
     groups: ['svc-scheduler', 'svc-workflow-engine'],
   },
   jobProgress: { name: 'sys.job.progress', payload: 'job_progress', groups: [] },
+  /** Log lines and partial output of jobs. */
+  jobStream: { name: 'sys.job.stream', payload: 'job_progress', groups: ['svc-scheduler'] },
   /** Received by every worker; shared by the scheduler's replicas. */
   jobCancel: { name: 'sys.job.cancel', payload: 'job_cancel', groups: ['svc-scheduler'] },
   jobDlq: { name: 'sys.job.dlq', payload: 'job_result', stream: 'sys', groups: ['svc-gateway'] },
@@ -71,9 +73,6 @@ export const subjects = {
 } as const satisfies Record<string, SubjectSpec>;
 
 export type SubjectId = keyof typeof subjects;
-
-/** Subjects that the gateway forwards to stream clients, on plain subscriptions without a group. */
-export const gatewayTaps = ['sys.heartbeat', 'sys.job.>', 'sys.audit.>', 'sys.alert', 'sys.workflow.event'] as const;
 
 /** Worker ids are part of a subject and of a consumer name. */
 export const workerIdPattern = /^[A-Za-z0-9_-]{1,128}$/;

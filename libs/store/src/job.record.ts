@@ -272,6 +272,12 @@ export const endingFields = [
   'over_budget', 'error_code', 'error_message', 'error_status', 'last_state', 'waiting_reason', 'parked',
 ] as const satisfies (keyof JobRecord)[]; // prettier-ignore
 
+/** Fields that stream clients see of a job that changed state. */
+export const changeFields = [
+  'tenant', 'topic', 'trace_id', 'attempts', 'run', 'run_path', 'worker_id', 'pool', 'execution_ms', 'error_code',
+  'error_message', 'result_ptr', 'output_safety',
+] as const satisfies (keyof JobRecord)[]; // prettier-ignore
+
 /** The end of a job, as announced to those who wait for it. */
 export interface JobEnding {
   /** Values of `endingFields`, as stored; absent fields are empty. */

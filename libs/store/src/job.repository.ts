@@ -70,6 +70,8 @@ export interface NoteConditions {
   guard?: Record<string, string>;
   /** Event (JSON) for the run of the job. */
   post?: string;
+  /** Report of the worker (JSON) for the log of the job. */
+  event?: string;
   deadLetter?: DeadLetterWrite;
 }
 
@@ -329,7 +331,7 @@ export class JobRepository {
    * @param entry a delayed queue entry that is no longer needed; removed even if the conditions fail
    */
   async note(id: string, where: NoteConditions, fields: Partial<JobRecord>, entry?: QueueEntry): Promise<boolean> {
-    const { states, holder, dispatchId, guard, post, deadLetter } = where;
+    const { states, holder, dispatchId, guard, post, event, deadLetter } = where;
     const document = {
       states,
       set: flattenJob(fields),
@@ -337,6 +339,7 @@ export class JobRepository {
       ...(dispatchId && { dispatch_id: dispatchId }),
       ...(guard && { guard }),
       ...(post && { post }),
+      ...(event && { event }),
       ...(deadLetter && { dead_letter: deadLetter }),
       ...(entry && { entry: { id, queue: entry.queue, suffix: entry.suffix } }),
     };

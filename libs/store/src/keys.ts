@@ -29,6 +29,10 @@ const ofShard = {
 
   endings: { template: '{shard}:endings', type: 'any', holds: 'channel, not a key: jobs and runs when they end, one per line, separated by tabs: the id, the state of a job and, while clients wait for ends, the fields of its record that readers see (JSON)', kept: 'not stored' },
   endsAwaited: { template: '{shard}:ends-awaited', type: 'string', holds: 'exists while clients wait for the ends of jobs', kept: '60 s after the last wait began' },
+  changes: { template: '{shard}:changes', type: 'any', holds: 'channel, not a key: changes of jobs and runs and reports of workers (JSON), one per line, while gateways have stream clients', kept: 'not stored' },
+  changesFollowed: { template: '{shard}:changes-followed', type: 'string', holds: 'exists while gateways have stream clients', kept: '60 s after the last renewal' },
+  jobEvents: { template: '{shard}:job-events:<id>', type: 'stream', holds: 'progress, log lines and partial output of a job, at most 1,000 entries and 1 MiB', kept: '1 h after the last entry' },
+  runEvents: { template: '{shard}:run-events:<id>', type: 'stream', holds: 'the same, of all jobs of a run', kept: '1 h after the last entry' },
   laneArrivals: { template: '{shard}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
   policyInEffect: { template: '{shard}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },
 

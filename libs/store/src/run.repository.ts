@@ -222,6 +222,25 @@ export class RunRepository {
     return events.map(parseJson);
   }
 
+  /**
+   * Events after a position, oldest first. @param after number of events that were read before
+   *
+   * @returns also the number of events after the position that are no longer kept
+   */
+  async timelineAfter(id: string, after: number): Promise<{ events: JsonObject[]; dropped: number }> {
+    // One snapshot: the list is cut and its count written by one script.
+    const reading = this.redis
+      .multi()
+      .hget(this.keys.run(id), 'timeline_dropped')
+      .lrange(this.keys.runTimeline(id), 0, -1);
+    const [gone, kept] = ((await reading.exec()) ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    }) as [string | null, string[]];
+    const first = Number(gone ?? 0);
+    return { events: kept.slice(Math.max(0, after - first)).map(parseJson), dropped: Math.max(0, first - after) };
+  }
+
   /** Pending timers, next due first. */
   async timers(id: string): Promise<RunTimer[]> {
     const timers = Object.entries(await this.redis.hgetall(this.keys.runTimers(id)));

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { luaQueues, type AnyQueueSpec } from '@svc/queues';
-import { endingFields } from './job.record';
+import { changeFields, endingFields } from './job.record';
 import { luaKeys } from './keys';
 import { ScriptBatches, type Argument, type FollowUp } from './script-batches';
 import { buildLibrary } from './script-library';
@@ -11,6 +11,7 @@ import { buildLibrary } from './script-library';
 /** Scripts of this library; each takes its keys, then its arguments, and returns a list of strings. */
 export type ScriptName =
   | 'accept'
+  | 'addJobEvents'
   | 'addLiveWorker'
   | 'addMessages'
   | 'addShadowResults'
@@ -110,6 +111,7 @@ export function loadScripts(
       `local OPEN = ${luaList(jobStates.states.filter((state) => !isTerminal(state)))}`,
       `local IN_FLIGHT = ${luaList(inFlightStates)}`,
       `local ENDING_FIELDS = ${luaList(endingFields)}`,
+      `local CHANGE_FIELDS = ${luaList(changeFields)}`,
       ...includes.map((name) => read(`include/${name}.lua`)),
       'local scripts = {}',
       ...scripts.map(({ name, body }) => `scripts.${name} = function(KEYS, ARGV)\n${body}\nend`),

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
+import { EventLogRepository } from './event-log.repository';
 import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
 import { buildKeys, type Keys } from './keys';
@@ -28,6 +29,7 @@ export interface Store {
   /** The keys of the shard. */
   keys: Keys;
   jobs: JobRepository;
+  eventLogs: EventLogRepository;
   index: JobIndex;
   data: DataRepository;
   deadLetters: DeadLetterRepository;
@@ -64,6 +66,7 @@ export function openStore(
     redis,
     keys,
     jobs: new JobRepository(redis, keys, retention),
+    eventLogs: new EventLogRepository(redis, keys),
     index: new JobIndex(redis, keys),
     data: new DataRepository(redis, keys, retention.dataSec),
     deadLetters: new DeadLetterRepository(redis, keys),

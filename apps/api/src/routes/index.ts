@@ -9,6 +9,7 @@ import { policyAdminRoutes } from '@svc/policy-admin';
 import { policyLabRoutes } from '@svc/policy-lab';
 import { fleetRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
 import { statusRoutes } from '@svc/status';
+import { streamRoutes } from '@svc/streams';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
 
@@ -29,6 +30,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...runRoutes,
   ...scheduleRoutes,
   ...schemaRoutes,
+  ...streamRoutes,
   ...topicRoutes,
   ...workflowRoutes,
 ];

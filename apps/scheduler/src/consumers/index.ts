@@ -1,6 +1,6 @@
 import { ack, nak, type Bus, type Consumption } from '@svc/bus';
 import { consumers, subjects } from '@svc/contract';
-import { handleResult, handleHandshake, handleHeartbeat, handleProgress, ingestJob } from '@svc/dispatch';
+import { handleResult, handleHandshake, handleHeartbeat, handleProgress, handleReport, ingestJob } from '@svc/dispatch';
 import type { SchedulerContext } from '../context';
 
 type OnFailed = (subject: string, error: unknown) => void;
@@ -38,6 +38,13 @@ export function startConsumers(bus: Bus, ctx: SchedulerContext, onFailed: OnFail
       subjects.jobProgress,
       async ({ packet }) => {
         await bestEffort(subjects.jobProgress.name, handleProgress(ctx, packet.sender_id, packet.body));
+      },
+      { group: 'svc-scheduler' },
+    ),
+    bus.subscribe(
+      subjects.jobStream,
+      async ({ packet }) => {
+        await bestEffort(subjects.jobStream.name, handleReport(ctx, packet.sender_id, packet.body));
       },
       { group: 'svc-scheduler' },
     ),

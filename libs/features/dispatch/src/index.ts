@@ -4,6 +4,8 @@ export { dispatchEvents } from './dispatch-events';
 export { LaneDispatcher } from './dispatch-lanes';
 export { followWorkers, openRegistry } from './follow-workers';
 export { handleResult } from './handle-result';
+export { handleReport } from './handle-report';
+export { ReportStates } from './report-states';
 export { InFlightRecords } from './in-flight-records';
 export { ingestJob } from './ingest';
 export { openPlacement } from './open-placement';

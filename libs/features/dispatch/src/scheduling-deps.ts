@@ -12,6 +12,7 @@ import type { InFlightRecords } from './in-flight-records';
 import type { JobTickets, TicketEvents } from './inline-data';
 import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from '@svc/output-safety';
+import type { DroppedReport, ReportStates } from './report-states';
 import type { StartWrites } from './start-writes';
 import type { WorkerRegistry } from './worker-registry';
 
@@ -54,6 +55,8 @@ export interface SchedulingEvents extends TicketEvents {
   ignoredResult(jobId: string, reason: string): void;
   /** A result or progress report without a dispatch id was ignored. */
   reportWithoutDispatch(kind: ReportKind, reason: MissingDispatch, workerId: string, jobId: string): void;
+  /** Log lines or partial output of a job were dropped. */
+  reportDropped(reason: DroppedReport, workerId: string, jobId: string): void;
   /** A job submitted over the bus was refused. */
   refusedSubmission(jobId: string, reason: string): void;
   publishFailed(jobId: string, error: unknown): void;
@@ -79,6 +82,7 @@ export interface SchedulingDeps extends Base {
   registry: WorkerRegistry;
   inFlight: InFlightRecords;
   starts: StartWrites;
+  reports: ReportStates;
   events: SchedulingEvents;
   /** Whether the bus answers now, within a second. */
   busAnswers(): Promise<boolean>;

@@ -1,5 +1,6 @@
 import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProgress } from '@svc/contract';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
+import { redactText } from '@svc/scanning';
 import type { WorkerSnapshot } from '@svc/store';
 import { dispatchIdentity } from '@svc/decision';
 import { registerHeartbeat } from './register-heartbeat';
@@ -59,13 +60,23 @@ export async function handleProgress(deps: SchedulingDeps, senderId: string, pro
   const { dispatch_id: dispatchId = '', assigned_worker_id: assigned = '' } = progress.dispatch ?? {};
   if (assigned !== '' && assigned !== senderId) return;
   if (await lacksRequiredDispatch(deps, 'progress', senderId, progress)) return;
+  const at = deps.clock.nowUs();
+  const percent = Math.min(100, Math.max(0, progress.percent));
+  // Readers and stream clients see the message.
+  const message = redactText(progress.message.slice(0, 1_000));
+  const isLogged = deps.reports.allow(senderId, progress.job_id, message.length);
   const noted = await deps.store.jobs.note(
     progress.job_id,
-    { states: ['DISPATCHED', 'RUNNING'], holder: senderId, dispatchId },
     {
-      progress_percent: Math.min(100, Math.max(0, progress.percent)),
-      progress_message: progress.message.slice(0, 1_000),
-      progress_at: deps.clock.nowUs(),
+      states: ['DISPATCHED', 'RUNNING'],
+      holder: senderId,
+      dispatchId,
+      ...(isLogged && { event: JSON.stringify({ kind: 'progress', at, percent, message }) }),
+    },
+    {
+      progress_percent: percent,
+      progress_message: message,
+      progress_at: at,
     },
   );
   if (!noted || !progress.dispatch?.dispatch_id) return;

@@ -30,12 +30,17 @@ export const toRecordedFindings = (findings: OutputVerdict['findings']): OutputS
  */
 export async function publishOutputEvent(
   deps: OutputSafetyDeps,
-  job: Pick<JobRecord, 'id' | 'trace_id'>,
+  job: Pick<JobRecord, 'id' | 'trace_id' | 'tenant'>,
   verdict: OutputSafetyRecord | undefined,
 ): Promise<void> {
   if (!verdict || (verdict.decision === 'ALLOW' && !verdict.skipped)) return;
   const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
-  const packet = jobProgressPacket(head, { job_id: job.id, step_id: 'output_policy', message: summarize(verdict) });
+  const packet = jobProgressPacket(head, {
+    job_id: job.id,
+    step_id: 'output_policy',
+    message: summarize(verdict),
+    identity: { tenant_id: job.tenant },
+  });
   await deps.bus
     .publish(subjects.auditOutputPolicy.name, packet)
     .catch((error: unknown) => deps.events.publishFailed(job.id, error));

@@ -1,4 +1,5 @@
 import type { Caller, Endpoint, ParamNames } from '@svc/contract';
+import type { EventStream } from './event-stream';
 
 type QueryOf<E> = E extends Endpoint<string, infer Query> ? Query : never;
 type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : never;
@@ -56,6 +57,6 @@ export const handlersFor =
   <Ctx>() =>
   <E extends Endpoint>(
     endpoint: E,
-    run: (call: Call<E, Ctx>) => Promise<AnswerOf<E> | Answered<AnswerOf<E>> | JsonText<AnswerOf<E>>>,
+    run: (call: Call<E, Ctx>) => Promise<AnswerOf<E> | Answered<AnswerOf<E>> | JsonText<AnswerOf<E>> | EventStream>,
     // The gate builds the call from this very endpoint, which is all that makes this one cast true.
   ): Route<Ctx> => ({ endpoint, run: run as unknown as Route<Ctx>['run'] });

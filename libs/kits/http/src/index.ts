@@ -3,8 +3,12 @@ export { addressBucket, clientAddressBehind, proxyCheck, type ClientAddress } fr
 export { originCheck, type OriginCheck } from './cors';
 export { isForged } from './forgery';
 export { mayUse, type GateRules } from './gate';
+export { EventStream, type ServerSentEvent } from './event-stream';
 export { answer, Answered, handlersFor, JsonText, type Call, type Route } from './handler';
+export { requireHost } from './headers';
 export { hostCheck, type HostCheck } from './hosts';
+export { incomingFrom, getQuery, type Incoming } from './incoming';
+export { routeFinder } from './find-route';
 export { mount, type Surface } from './mount';
 export type { MountOptions, Served } from './options';
 export {
@@ -16,7 +20,7 @@ export {
   type RateVerdict,
 } from './rate-limiter';
 export type { RateWindow } from './rate-windows';
-export { getCredentials } from './serve-endpoint';
+export { getCredentials, isStillAllowed } from './serve-endpoint';
 export { serveSwagger } from './swagger';
 export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';
 export { openapi, type ApiInfo } from './openapi';

@@ -66,6 +66,7 @@ const components: Json = {
   },
 };
 
+const eventStream: Json = { 'text/event-stream': { schema: { type: 'string' } } };
 const anyBytes: Json = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 
 function operation(endpoint: Endpoint): Json {
@@ -129,6 +130,7 @@ function buildResponses(endpoint: Endpoint): Json {
   const buildResponse = (description: string, schema: Joi.Schema | undefined): Json => ({
     description,
     headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(own) },
+    ...(answer.events && { content: eventStream }),
     ...(schema && {
       content: answer.raw ? anyBytes : { 'application/json': { schema: toJsonSchema(schema, 'output') } },
     }),
@@ -138,7 +140,7 @@ function buildResponses(endpoint: Endpoint): Json {
     buildResponse(description, body ?? answer.body),
   ]);
   return {
-    [answer.status]: buildResponse('Success', answer.body),
+    [answer.status]: buildResponse(answer.status === 101 ? 'WebSocket' : 'Success', answer.body),
     ...errorResponses(endpoint),
     ...Object.fromEntries(others),
   };

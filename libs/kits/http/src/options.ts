@@ -51,6 +51,10 @@ export interface MountOptions {
   hstsMaxAgeSec?: number;
   /** Timeout of a handler, after which the response is 503. */
   handlerTimeoutMs: number;
+  /** Interval at which the credential of an open event stream is rechecked. GATEWAY_WS_REVALIDATION_INTERVAL. */
+  streamRecheckMs?: number;
+  /** Aborted when the service stops: event streams end. */
+  stopping?: AbortSignal;
   /** The error to return while a dependency of a route is unavailable. */
   missingDependency?(endpoint: Endpoint): ErrorCode | undefined;
   /** Recognizes failures of the app's dependencies, such as a lost Redis connection. */

@@ -4,6 +4,7 @@ import Joi from 'joi';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, readBody } from './body';
 import type { OriginCheck } from './cors';
+import { EventStream, sendEvents } from './event-stream';
 import { sendBytes, sendJson, sendJsonText } from './exchange';
 import { isForged } from './forgery';
 import { mayUse } from './gate';
@@ -59,8 +60,38 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
       ip,
     };
     const result = await inTime(route.run(call as Parameters<typeof route.run>[0]), options.handlerTimeoutMs);
-    send(res, endpoint, result, options.checkAnswers);
+    if (!(result instanceof EventStream)) return send(res, endpoint, result, options.checkAnswers);
+    await sendEvents(res, result, {
+      keepAliveMs: KEEP_ALIVE_MS,
+      recheckMs: options.streamRecheckMs ?? RECHECK_MS,
+      recheck: async () => !caller || (await isStillAllowed(getCredentials(req, endpoint), endpoint, caller, options)),
+      stopping: options.stopping,
+    });
   };
+}
+
+const KEEP_ALIVE_MS = 15_000;
+const RECHECK_MS = 120_000;
+
+/**
+ * Whether the credential of an open stream is still valid, for the same tenant and with the permission. Does not count against
+ * the rate limit.
+ *
+ * @throws Error when it cannot be checked, such as without Redis
+ */
+export async function isStillAllowed(
+  presented: Parameters<MountOptions['authenticate']>[0],
+  { access }: Pick<Endpoint, 'access'>,
+  admitted: Caller,
+  { authenticate, gate }: Pick<MountOptions, 'authenticate' | 'gate'>,
+): Promise<boolean> {
+  const outcome = await authenticate(presented);
+  if (outcome.kind === 'refused') return false;
+  const { caller } = outcome;
+  // The events of a stream were chosen by the role.
+  const isSame = caller.tenant === admitted.tenant && caller.scope === admitted.scope && caller.role === admitted.role;
+  if (!isSame) return false;
+  return access === 'public' || mayUse(caller, access, gate);
 }
 
 /** The caller of a public route, if authenticated. An unavailable Redis must not fail a probe. */

@@ -19,6 +19,7 @@ import type { DataAccess } from './data-access';
 import { Deadlines, longestTimerMs } from './deadlines';
 import { toFailure, FatalError, JobAborted, RetryableError } from './errors';
 import { buildJob, getContextPointer, buildEcho, getIdentity, isCancelled, type DispatchIdentity } from './job';
+import { JobOutput } from './job-output';
 import type { LeaseRenewer } from './lease-renewer';
 import { ledgerKey, type Ledger, type Receipt, type Running } from './ledger';
 import type { DurableMessage, Link, TraceHeaders } from './link';
@@ -209,14 +210,16 @@ export class Executor {
     const late = () => abort.abort(new JobAborted('deadline', `deadline of ${deadlineMs} ms expired`));
     const deadline = deadlineMs > 0 && deadlineMs < longestTimerMs ? this.deadlines.add(deadlineMs, late) : undefined;
     const progress = this.buildProgress(packet);
+    const shown = this.buildOutput(packet);
     try {
       this.admit(packet, deliveries, late);
-      return { status: 'SUCCEEDED', ...(await this.work(packet, running, deadlineMs, progress, yields)) };
+      return { status: 'SUCCEEDED', ...(await this.work(packet, running, deadlineMs, { progress, shown }, yields)) };
     } catch (error) {
       return toFailure(abort.reason ?? error);
     } finally {
       if (deadline) this.deadlines.remove(deadline);
       progress.flush();
+      shown.flush();
     }
   }
 
@@ -235,7 +238,7 @@ export class Executor {
     { body: request, trace_id }: TypedPacket<'job_request'>,
     { abort, identity }: Running,
     deadlineMs: number,
-    progress: ProgressReports,
+    { progress, shown }: { progress: ProgressReports; shown: JobOutput },
     yields: Yields,
   ): Promise<Output> {
     const { settings, data, leaseRenewer } = this.deps;
@@ -251,6 +254,8 @@ export class Executor {
       abort,
       deadline: deadlineMs > 0 ? new Date(Date.now() + deadlineMs) : undefined,
       progress: (percent, message) => progress.report(percent, message),
+      log: (message, level = 'info') => shown.log(message, level),
+      stream: (text) => shown.write(text),
       cost: (usd) => {
         if (!Number.isFinite(usd) || usd < 0)
           throw new RangeError(`a cost must be a number from 0, in US dollars: ${usd}`);
@@ -293,6 +298,16 @@ export class Executor {
       const report = { job_id, step_id: env['step_id'], percent, message, status, ...buildEcho(body) };
       if (!link.connection.isClosed())
         link.send(subjects.jobProgress.name, jobProgressPacket(link.head(trace_id), report));
+    });
+  }
+
+  private buildOutput({ body, trace_id }: TypedPacket<'job_request'>): JobOutput {
+    const { link } = this.deps;
+    const { job_id, env } = body;
+    return new JobOutput((report) => {
+      const status = toJobStatus('RUNNING');
+      const draft = { job_id, step_id: env['step_id'], status, ...report, ...buildEcho(body) };
+      link.send(subjects.jobStream.name, jobProgressPacket(link.head(trace_id), draft));
     });
   }
 

@@ -8,6 +8,8 @@ export interface JobPowers {
   deadline: Date | undefined;
   progress: Job['progress'];
   cost: Job['cost'];
+  log: Job['log'];
+  stream: Job['stream'];
   writeArtifact(bytes: Uint8Array, options: ArtifactOptions): Promise<string>;
 }
 
@@ -58,7 +60,7 @@ export function buildJob(
   input: unknown,
   powers: JobPowers,
 ): Job {
-  const { abort, deadline, progress, cost } = powers;
+  const { abort, deadline, progress, cost, log, stream } = powers;
   const document = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   const prompt = document['prompt'];
   return {
@@ -87,6 +89,8 @@ export function buildJob(
     principalId: request.principal_id,
     progress,
     cost,
+    log,
+    stream,
     async saveArtifact(bytes, options = {}) {
       const maxBytes = Number(request.env['SVC_MAX_ARTIFACT_BYTES']) || Infinity;
       if (bytes.length > maxBytes) {

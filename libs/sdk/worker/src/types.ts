@@ -1,5 +1,7 @@
 import type { ConnectionOptions } from 'nats';
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
 /** Limits that policy sets for a job; the handler must apply them. See docs/reference/policy.md#kernel. */
 export interface JobConstraints {
   budgets?: { maxRuntimeMs?: number; maxRetries?: number; maxArtifactBytes?: number; maxConcurrentJobs?: number };
@@ -41,6 +43,10 @@ export interface Job {
   readonly principalId: string;
   /** Reports progress. Sends at most one report per second, and always the last one. */
   progress(percent: number, message?: string): void;
+  /** Writes a log line of the job, which its readers see at once; default level `info`. At most 2,000 characters are kept. */
+  log(message: string, level?: LogLevel): void;
+  /** Shows the next part of the output to readers before the job ends, such as tokens of a model. The result is unaffected. */
+  stream(text: string): void;
   /**
    * Reports the cost of the job in US dollars; calls add up, and failed jobs count too. Without a report the estimate
    * counts. @throws RangeError for an invalid amount

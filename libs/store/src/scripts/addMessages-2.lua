@@ -3,13 +3,14 @@
   message is the number of all earlier messages.
 
   KEYS  1 messages, oldest first   2 number of dropped messages
-  ARGV  1 number of messages to keep, then the messages (JSON)
+  ARGV  1 number of messages to keep   2 change to announce (JSON), '' = none   3 ... messages (JSON)
 
   Returns  position of the last message
 ]]
 local messages, dropped = KEYS[1], KEYS[2]
 local keep = tonumber(ARGV[1])
-run_write('RPUSH', messages, ARGV, 2, #ARGV - 1)
+run_write('RPUSH', messages, ARGV, 3, #ARGV - 2)
+if ARGV[2] ~= '' and follows_changes() then changes[#changes + 1] = ARGV[2] end
 local count = redis.call('LLEN', messages)
 local gone = tonumber(redis.call('GET', dropped) or 0)
 if count > keep then

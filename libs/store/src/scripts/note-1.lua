@@ -4,7 +4,7 @@
 
   KEYS  1 job record
   ARGV  1 { states, holder?, dispatch_id?, guard? = { field = value }, set = {field, value, ...},
-          post? = event (JSON) for its run, dead_letter? = as for move_job, entry? = { id, queue, suffix } of a queue entry to remove } (JSON)
+          event? = report of its worker (JSON), post? = event (JSON) for its run, dead_letter? = as for move_job, entry? = { id, queue, suffix } of a queue entry to remove } (JSON)
 
   Returns  noted  |  stale  |  missing
 ]]
@@ -19,6 +19,7 @@ for field, value in pairs(n.guard or {}) do
   if (redis.call('HGET', KEYS[1], field) or '') ~= value then return { 'stale' } end
 end
 if #n.set > 0 then redis.call('HSET', KEYS[1], unpack(n.set)) end
+if n.event then report_events(redis.call('HGET', KEYS[1], 'id'), { n.event }) end
 if run and n.post then run_post(run, n.post, math.floor(micros() / 1000)) end
 if n.dead_letter then
   local id, tenant = unpack(redis.call('HMGET', KEYS[1], 'id', 'tenant'))

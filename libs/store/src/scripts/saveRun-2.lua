@@ -69,6 +69,7 @@ for _, path in ipairs(s.removed) do redis.call('HDEL', steps, path) end
 if s.steps > 0 then run_write('HSET', steps, ARGV, 3, 2 * s.steps) end
 run_append_timeline(id, ARGV, 3 + 2 * s.steps, s.events)
 
+if s.events > 0 or from ~= to then announce_run(id, tenant, workflow, to, at) end
 if from ~= to then redis.call('ZREM', key.runsInStatus(tenant, from), id) end
 run_index(id, tenant, workflow, to, stamp, s.status and s.status.ends)
 for _, name in ipairs(s.clear) do run_clear_timer(id, workflow, name) end

@@ -1,4 +1,4 @@
-import { keys, runScript } from '@svc/store';
+import { keys, runScript, type ChatChange } from '@svc/store';
 import type { Redis } from 'ioredis';
 
 /** A line of a conversation. Workers write these lists too, so it may not be JSON. */
@@ -23,10 +23,16 @@ const MAX_MESSAGES = 1_000;
 export class ChatRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** Returns the position of the last message. */
-  async append(memoryId: string, messages: readonly [object, ...object[]]): Promise<number> {
+  /**
+   * @param change announced to stream clients with the messages
+   * @returns the position of the last message
+   */
+  async append(memoryId: string, messages: readonly [object, ...object[]], change?: ChatChange): Promise<number> {
     const lines = messages.map((message) => JSON.stringify(message));
-    return Number(await runScript(this.redis, 'addMessages', ...this.keysOf(memoryId), MAX_MESSAGES, ...lines));
+    const announced = change ? JSON.stringify(change) : '';
+    return Number(
+      await runScript(this.redis, 'addMessages', ...this.keysOf(memoryId), MAX_MESSAGES, announced, ...lines),
+    );
   }
 
   /**

@@ -67,7 +67,8 @@ export async function postChatMessage(
   const memoryId = await getMemoryId(store, run);
   await requireMemory(store, deps.config, run.tenant, memoryId);
   const bytes = Buffer.byteLength(JSON.stringify(line));
-  await deps.admission.data(run.tenant, bytes, () => deps.chat.append(memoryId, [line]));
+  const change = { kind: 'chat', id: runId, tenant: run.tenant, at: String(clock.nowUs()), message } as const;
+  await deps.admission.data(run.tenant, bytes, () => deps.chat.append(memoryId, [line], change));
   // A crash here leaves the message readable without the signal; the client got no response and retries.
   if (message.role === 'user') await store.runs.post(caller.scope, runId, toSignal(message));
   return message;

@@ -11,6 +11,7 @@ import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
+import { streamVariables } from './streams';
 
 const gateway = variables({
   httpAddr: {
@@ -237,6 +238,7 @@ export const apiEnv = envSpec({
     ...policyVariables,
     ...policySigningVariables,
     ...schemaVariables,
+    ...streamVariables,
     ...admissionVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,

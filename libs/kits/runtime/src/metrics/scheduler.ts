@@ -58,6 +58,13 @@ export const schedulerMetrics = metrics({
     labels: ['kind', 'reason'],
     help: 'Results and progress reports ignored because they contain no dispatch id, by the reason it was required.',
   },
+  reportsDropped: {
+    name: 'svc_scheduler_worker_reports_dropped_total',
+    type: 'counter',
+    labels: ['reason'],
+    labelValues: { reason: ['rate', 'size', 'not_holder'] },
+    help: 'Reports with log lines or partial output that were dropped: too many, too large, or not from the worker that holds the job.',
+  },
   unopenedTickets: {
     name: 'svc_scheduler_unopened_result_tickets_total',
     type: 'counter',

@@ -52,6 +52,7 @@ local function accept_job(a, context)
     fields[#fields + 1] = with_decision('', a.decision)
   end
   redis.call('HSET', record, unpack(fields))
+  announce_job(a.id, 'submit', 'PENDING', at)
   if context ~= '' then redis.call('SET', key.context(a.id), context) end
   redis.call('ZADD', key.jobsInState(a.tenant, 'PENDING'), stamp, a.id)
   redis.call('SADD', key.tenants(), a.tenant)

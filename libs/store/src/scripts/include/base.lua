@@ -25,6 +25,22 @@ local endings = {}
 -- Whether clients wait for ends, as first read in this batch.
 local ends_awaited
 
+-- Changes of jobs and runs of this batch (JSON), for gateways with stream clients; batch.lua publishes them together.
+local changes = {}
+
+-- Whether gateways have stream clients, as first read in this batch.
+local changes_followed
+
+-- Without stream clients a change costs one read per batch.
+local function follows_changes()
+  if changes_followed == nil then changes_followed = redis.call('EXISTS', key.changesFollowed()) == 1 end
+  return changes_followed
+end
+
+local function announce_change(change)
+  changes[#changes + 1] = cjson.encode(change)
+end
+
 local function is(list, value)
   for _, v in ipairs(list) do
     if v == value then return true end

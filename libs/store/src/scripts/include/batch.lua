@@ -8,6 +8,7 @@
 ]]
 -- The clock and the caches are valid for one batch.
 clock, ends_awaited, bull_first_due, bull_marked, placement_facts, endings, woken, tenants_in_turn = nil, nil, {}, {}, {}, {}, {}, {}
+changes, changes_followed = {}, nil
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do
   local name, key_count, arg_count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
@@ -21,4 +22,5 @@ while at <= #ARGV do
 end
 run_notify_all()
 if endings[1] then redis.call('PUBLISH', key.endings(), table.concat(endings, '\n')) end
+if changes[1] then redis.call('PUBLISH', key.changes(), table.concat(changes, '\n')) end
 return replies

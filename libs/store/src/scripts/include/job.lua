@@ -108,6 +108,46 @@ local function ending_line(id, record, m, run)
   return line .. '\t' .. cjson.encode(ending)
 end
 
+-- Announces the entry of a job into a state, with the fields that stream clients see. `request` only on submission.
+local function announce_job(id, event, state, at)
+  if not follows_changes() then return end
+  local values, fields = redis.call('HMGET', key.job(id), unpack(CHANGE_FIELDS)), {}
+  for i, field in ipairs(CHANGE_FIELDS) do
+    if values[i] and values[i] ~= '' then fields[field] = values[i] end
+  end
+  if event == 'submit' then fields.request = redis.call('HGET', key.job(id), 'request') or nil end
+  announce_change({ kind = 'job', id = id, event = event, state = state, at = text(at), fields = fields })
+end
+
+local MAX_LOGGED_EVENTS, MAX_LOGGED_BYTES, LOG_KEPT_SEC = 1000, 1048576, 3600
+
+-- Appends to a bounded log. Ids count from 0-1, so that a reader detects dropped entries. `total`: size of all entries so far.
+local function append_event(log, event)
+  local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
+  local total = #event + (last and tonumber(last[2][4]) or 0)
+  redis.call('XADD', log, 'MAXLEN', '~', MAX_LOGGED_EVENTS, '0-*', 'event', event, 'total', text(total))
+  local first = redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
+  if total - tonumber(first[2][4]) > MAX_LOGGED_BYTES then
+    redis.call('XTRIM', log, 'MAXLEN', math.ceil(redis.call('XLEN', log) / 2))
+  end
+  redis.call('EXPIRE', log, LOG_KEPT_SEC)
+end
+
+-- Logs reports of the worker that holds a job (JSON objects with at least one field), and announces them.
+local function report_events(id, events)
+  local tenant, run, path, attempts, trace, worker = unpack(redis.call('HMGET', key.job(id), 'tenant', 'run', 'run_path',
+    'attempts', 'trace_id', 'worker_id'))
+  for _, event in ipairs(events) do
+    local logged = '{"job_id":' .. cjson.encode(id) .. ',"attempt":' .. (attempts or '0') .. ',' .. string.sub(event, 2)
+    append_event(key.jobEvents(id), logged)
+    if run then append_event(key.runEvents(run), logged) end
+    if follows_changes() then
+      announce_change({ kind = 'report', id = id, tenant = tenant, run = run or nil, run_path = path or nil,
+        trace_id = trace or nil, worker_id = worker or nil, event = logged })
+    end
+  end
+end
+
 -- Releases the reservation of a job. Called once per job, by its first transition to a terminal state. `held`, `cost` and
 -- `attempts` from its record after that transition.
 local function settle_job(record, run, at, held, cost, attempts)
@@ -216,6 +256,7 @@ local function move_job(id, m, at, known)
     redis.call('ZADD', key.intents(), stamp, id)
   end
   redis.call('HSET', record, unpack(set))
+  announce_job(id, m.event, m.to, at)
 
   if from ~= m.to then redis.call('ZREM', key.jobsInState(tenant, from), id) end
   redis.call('ZADD', key.jobsInState(tenant, m.to), stamp, id)

@@ -19,10 +19,19 @@ local function run_write(command, target, args, first, count)
   return reply
 end
 
+-- Dropped events are counted, so that readers can continue after a position.
 local function run_append_timeline(id, args, first, count)
   if count == 0 then return end
-  if run_write('RPUSH', key.runTimeline(id), args, first, count) > RUN_TIMELINE then
+  local length = run_write('RPUSH', key.runTimeline(id), args, first, count)
+  if length > RUN_TIMELINE then
     redis.call('LTRIM', key.runTimeline(id), -RUN_TIMELINE, -1)
+    redis.call('HINCRBY', key.run(id), 'timeline_dropped', length - RUN_TIMELINE)
+  end
+end
+
+local function announce_run(id, tenant, workflow, status, at)
+  if follows_changes() then
+    announce_change({ kind = 'run', id = id, tenant = tenant, workflow = workflow, status = status, at = text(at) })
   end
 end
 

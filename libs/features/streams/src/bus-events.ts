@@ -1,0 +1,71 @@
+import { decodePacket, packetToJson, subjects, type Packet } from '@svc/contract';
+import type { StreamEvent } from './stream-event';
+
+/**
+ * Subjects of the bus that are forwarded. Those of jobs are not: a packet on `sys.job.>` is a claim of its sender, so job
+ * events are made from records. See docs/adr/0025-streams.md.
+ */
+export const tappedSubjects = [
+  subjects.heartbeat.name,
+  subjects.alert.name,
+  subjects.workflowEvent.name,
+  'sys.audit.>',
+] as const;
+
+const isAudit = (subject: string): boolean => subject.startsWith('sys.audit.');
+const MAX_AUDIT_BYTES = 65_536;
+
+/**
+ * The event of a message on the bus; undefined when it is unreadable. A tenant counts only on subjects that workers cannot
+ * publish on: heartbeats and alerts have none.
+ */
+export function toBusEvent(subject: string, bytes: Uint8Array): StreamEvent | undefined {
+  if (isAudit(subject) && bytes[0] === OPENING_BRACE) return auditEvent(subject, bytes);
+  const decoded = decodePacket(bytes);
+  if (decoded.kind !== 'ok') return undefined;
+  const { packet } = decoded;
+  const json = packetToJson(packet);
+  switch (packet.kind) {
+    case 'heartbeat':
+      return subject === subjects.heartbeat.name
+        ? { class: 'worker', type: 'worker.heartbeat', packet: json }
+        : undefined;
+    case 'alert':
+      return alertEvent(subject, packet, json);
+    case 'job_progress':
+      return isAudit(subject) ? outputEvent(subject, packet, json) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const OPENING_BRACE = 0x7b;
+
+/** Audit events are forwarded unchanged. */
+function auditEvent(subject: string, bytes: Uint8Array): StreamEvent | undefined {
+  if (bytes.length > MAX_AUDIT_BYTES) return undefined;
+  try {
+    const text = Buffer.from(bytes).toString('utf8');
+    const { tenant_id: named, tenant = named } = JSON.parse(text) as { tenant_id?: unknown; tenant?: unknown };
+    const owner = typeof tenant === 'string' && tenant !== '' ? { tenant } : {};
+    return { class: 'audit', type: subject.slice('sys.'.length), ...owner, packet: text };
+  } catch {
+    return undefined;
+  }
+}
+
+function alertEvent(subject: string, { body }: Extract<Packet, { kind: 'alert' }>, packet: object): StreamEvent {
+  if (subject !== subjects.workflowEvent.name) return { class: 'alert', type: 'system.alert', packet };
+  const { tenant, run_id: runId } = body.details;
+  return { class: 'run', type: 'workflow.event', ...(tenant && { tenant }), ...(runId && { runId }), packet };
+}
+
+function outputEvent(
+  subject: string,
+  { body, identity }: Extract<Packet, { kind: 'job_progress' }>,
+  packet: object,
+): StreamEvent {
+  const tenant = body.identity?.tenant_id ?? identity?.tenant_id;
+  const owner = tenant ? { tenant } : {};
+  return { class: 'audit', type: subject.slice('sys.'.length), ...owner, jobId: body.job_id, packet };
+}

@@ -1,0 +1,8 @@
+/** Events of jobs, runs and workers for stream clients: who may see which, and how they are resumed. */
+export { classAccess, readableClasses } from './event-classes';
+export { StreamHub, type Subscriber } from './hub';
+export { openHub } from './open-hub';
+export type { EventDeps } from './open-events';
+export { Frame, type EventClass, type StreamEvent } from './stream-event';
+export { StreamLimits, type StreamCaps } from './stream-limits';
+export { streamRoutes, type StreamContext } from './routes';

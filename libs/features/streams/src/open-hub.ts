@@ -1,0 +1,77 @@
+import type { Bus, Consumption } from '@svc/bus';
+import { subjects } from '@svc/contract';
+import { LiveChanges, type Change } from '@svc/store';
+import type { Redis } from 'ioredis';
+import { tappedSubjects, toBusEvent } from './bus-events';
+import { StreamHub, type EventSource, type HubHooks } from './hub';
+import { chatEvent, hidesResult, jobChangeEvents, reportEvent, runChangeEvent } from './job-packets';
+import type { StreamEvent } from './stream-event';
+
+export interface HubDeps extends HubHooks {
+  redis: Redis;
+  /** A connection of its own with automatic resubscription disabled; connects when it is used. */
+  listener: Redis;
+  bus: Pick<Bus, 'tap' | 'flush'>;
+  senderId: string;
+  /** The pointer of a withheld result was left out of an event. */
+  onResultHidden(): void;
+}
+
+/** The hub of a gateway, with the changes in Redis and the subjects of the bus as its source. */
+export function openHub(deps: HubDeps): { hub: StreamHub; close(): Promise<void> } {
+  const hub = new StreamHub(deps);
+  const onChange = (change: Change) => {
+    if (change.kind === 'job' && hidesResult(change)) deps.onResultHidden();
+    for (const event of toEvents(change, deps.senderId)) hub.publish(event);
+  };
+  const changes = new LiveChanges(deps.redis, deps.listener, { onChange, onGap: () => hub.reportGap() });
+  hub.connect(joinSources(changes, busSource(hub, deps.bus)));
+  return {
+    hub,
+    async close() {
+      await hub.close();
+      changes.close();
+    },
+  };
+}
+
+function toEvents(change: Change, senderId: string): StreamEvent[] {
+  switch (change.kind) {
+    case 'job':
+      return jobChangeEvents(change, senderId);
+    case 'run':
+      return [runChangeEvent(change, senderId)];
+    case 'report':
+      return [reportEvent(change)];
+    case 'chat':
+      return [chatEvent(change, senderId)];
+  }
+}
+
+function busSource(hub: StreamHub, bus: Pick<Bus, 'tap' | 'flush'>): EventSource {
+  let taps: Consumption[] = [];
+  const onMessage = ({ subject, bytes }: { subject: string; bytes: Uint8Array }) => {
+    // Most messages are heartbeats, which only clients with access to all tenants receive.
+    if (subject === subjects.heartbeat.name && !hub.hasAllTenants) return;
+    const event = toBusEvent(subject, bytes);
+    if (event) hub.publish(event);
+  };
+  return {
+    async start() {
+      if (taps.length === 0) taps = tappedSubjects.map((subject) => bus.tap(subject, onMessage));
+      await bus.flush();
+    },
+    async stop() {
+      await Promise.all(taps.splice(0).map((tap) => tap.stop()));
+    },
+  };
+}
+
+const joinSources = (...sources: readonly EventSource[]): EventSource => ({
+  async start() {
+    await Promise.all(sources.map((source) => source.start()));
+  },
+  async stop() {
+    await Promise.all(sources.map((source) => source.stop()));
+  },
+});
