@@ -163,7 +163,8 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     policyDocuments,
     policyShadows: { ...policyDocuments, store, summaries: new ShadowSummaries(store, clock) },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
-    topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
+    pools: { ...changes, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
+    topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
     schemas: {
       ...changes,
       defaultTenant: env.defaultTenant,

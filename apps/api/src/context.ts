@@ -6,7 +6,7 @@ import type { ExplainContext } from '@svc/explain';
 import type { DataContext, DeadLetterContext, JobContext } from '@svc/jobs';
 import type { PolicyAdminContext } from '@svc/policy-admin';
 import type { PolicyLabContext } from '@svc/policy-lab';
-import type { FleetContext, SchemaContext, TopicContext } from '@svc/registry';
+import type { FleetContext, PoolContext, SchemaContext, TopicContext } from '@svc/registry';
 import type { StatusContext } from '@svc/status';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 
@@ -23,6 +23,7 @@ export type ApiContext = ApprovalContext &
   PolicyLabContext &
   AuditContext &
   FleetContext &
+  PoolContext &
   RunContext &
   ScheduleContext &
   SchemaContext &

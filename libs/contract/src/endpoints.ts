@@ -5,6 +5,7 @@ import { dataEndpoints } from './jobs/data';
 import { dataUrlEndpoints } from './jobs/data-urls';
 import { dlqEndpoints } from './jobs/dead-letters';
 import { fleetEndpoints } from './registry/fleet';
+import { poolEndpoints } from './registry/pools';
 import { policyEvaluateEndpoints } from './policy/evaluate';
 import { policyReplayEndpoints } from './policy/replay';
 import { jobEndpoints } from './jobs/jobs';
@@ -23,6 +24,7 @@ export * from './jobs/data';
 export * from './jobs/data-urls';
 export * from './jobs/dead-letters';
 export * from './registry/fleet';
+export * from './registry/pools';
 export {
   explainJob,
   jobBlockers,
@@ -60,6 +62,7 @@ export const endpoints = [
   ...dataEndpoints,
   ...dataUrlEndpoints,
   ...fleetEndpoints,
+  ...poolEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,
   ...configEndpoints,

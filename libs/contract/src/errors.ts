@@ -23,6 +23,7 @@ export const errorCodes = {
     text: 'the topic registration is not valid',
     code: 'TOPIC_SCHEMA_VIOLATION',
   },
+  pool_invalid_config: { status: 400, text: 'this cannot be done with the pool', code: 'POOL_INVALID_CONFIG' },
   config_schema_violation: { status: 400, text: 'the schema is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
   config_request_invalid: { status: 400, text: 'this names no config document', code: 'CONFIG_REQUEST_INVALID' },
   config_invalid: { status: 400, text: 'the config document is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
@@ -107,6 +108,13 @@ export const errorCodes = {
     text: 'the document was changed by others at the same time; try again',
     code: 'CONFIG_VERSION_CONFLICT',
   },
+  pool_name_conflict: { status: 409, text: 'there is a pool of this name', code: 'POOL_NAME_CONFLICT' },
+  pool_version_conflict: {
+    status: 409,
+    text: 'the pools were changed by others at the same time; try again',
+    code: 'POOL_VERSION_CONFLICT',
+  },
+  pool_in_use: { status: 409, text: 'the pool is in use', code: 'POOL_IN_USE' },
   config_schema_in_use: { status: 409, text: 'a topic uses this schema', code: 'CONFIG_SCHEMA_IN_USE' },
   output_rule_not_editable: { status: 409, text: 'rules of the policy file are changed in the file' },
   velocity_rule_conflict: {

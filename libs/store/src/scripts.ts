@@ -31,6 +31,7 @@ export type ScriptName =
   | 'openPass'
   | 'pageMessages'
   | 'postRun'
+  | 'refreshClosedPools'
   | 'removeDeadLetter'
   | 'removeRun'
   | 'removeSchedule'
@@ -57,6 +58,7 @@ const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).
 /** In dependency order. */
 const includes = [
   'base',
+  'pools',
   'bull',
   'lanes',
   'inbox',

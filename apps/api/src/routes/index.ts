@@ -7,7 +7,7 @@ import { explainRoutes } from '@svc/explain';
 import { dataRoutes, deadLetterRoutes, jobRoutes } from '@svc/jobs';
 import { policyAdminRoutes } from '@svc/policy-admin';
 import { policyLabRoutes } from '@svc/policy-lab';
-import { fleetRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
+import { fleetRoutes, poolRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
 import { statusRoutes } from '@svc/status';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
@@ -26,6 +26,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...policyLabRoutes,
   ...auditRoutes,
   ...fleetRoutes,
+  ...poolRoutes,
   ...runRoutes,
   ...scheduleRoutes,
   ...schemaRoutes,
