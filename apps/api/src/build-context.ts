@@ -196,6 +196,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       maxActiveRuns: () => license.entitlements().max_active_workflows,
     },
     schedules: base,
+    locks: { store, defaultTenant: env.defaultTenant },
     status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
     health,
   };

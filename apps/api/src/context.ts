@@ -9,6 +9,7 @@ import type { PolicyLabContext } from '@svc/policy-lab';
 import type { FleetContext, PoolContext, SchemaContext, TopicContext } from '@svc/registry';
 import type { StatusContext } from '@svc/status';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
+import type { LockContext } from '@svc/locks';
 
 /** Dependencies of all handlers of the gateway, built once in main. */
 export type ApiContext = ApprovalContext &
@@ -28,4 +29,5 @@ export type ApiContext = ApprovalContext &
   ScheduleContext &
   SchemaContext &
   TopicContext &
-  WorkflowContext;
+  WorkflowContext &
+  LockContext;

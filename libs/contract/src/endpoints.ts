@@ -6,6 +6,7 @@ import { dataUrlEndpoints } from './jobs/data-urls';
 import { dlqEndpoints } from './jobs/dead-letters';
 import { fleetEndpoints } from './registry/fleet';
 import { poolEndpoints } from './registry/pools';
+import { lockEndpoints } from './locks/locks';
 import { policyEvaluateEndpoints } from './policy/evaluate';
 import { policyReplayEndpoints } from './policy/replay';
 import { jobEndpoints } from './jobs/jobs';
@@ -53,6 +54,7 @@ export * from './registry/topics';
 export * from './workflows/runs';
 export * from './workflows/schedules';
 export * from './workflows/workflows';
+export * from './locks/locks';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
@@ -74,4 +76,5 @@ export const endpoints = [
   ...scheduleEndpoints,
   ...workflowRunEndpoints,
   ...systemEndpoints,
+  ...lockEndpoints,
 ] as const;

@@ -24,6 +24,7 @@ export const errorCodes = {
     code: 'TOPIC_SCHEMA_VIOLATION',
   },
   pool_invalid_config: { status: 400, text: 'this cannot be done with the pool', code: 'POOL_INVALID_CONFIG' },
+  resource_required: { status: 400, text: 'resource required, of at most 512 characters' },
   config_schema_violation: { status: 400, text: 'the schema is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
   config_request_invalid: { status: 400, text: 'this names no config document', code: 'CONFIG_REQUEST_INVALID' },
   config_invalid: { status: 400, text: 'the config document is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
@@ -84,6 +85,8 @@ export const errorCodes = {
   workflow_not_found: { status: 404, text: 'workflow not found' },
   workflow_version_not_found: { status: 404, text: 'workflow version not found' },
   run_not_found: { status: 404, text: 'run not found' },
+  lock_not_found: { status: 404, text: 'lock not found' },
+  lock_not_renewable: { status: 404, text: 'the owner does not hold the lock', code: 'lock_not_held' },
   schedule_not_found: { status: 404, text: 'schedule not found' },
 
   bundle_not_found: { status: 404, text: 'bundle not found' },
@@ -108,6 +111,8 @@ export const errorCodes = {
     text: 'the document was changed by others at the same time; try again',
     code: 'CONFIG_VERSION_CONFLICT',
   },
+  lock_unavailable: { status: 409, text: 'lock unavailable' },
+  lock_not_held: { status: 409, text: 'the owner does not hold the lock' },
   pool_name_conflict: { status: 409, text: 'there is a pool of this name', code: 'POOL_NAME_CONFLICT' },
   pool_version_conflict: {
     status: 409,

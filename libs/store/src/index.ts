@@ -13,6 +13,7 @@ export * from './keys';
 export * from './lane-arrivals';
 export * from './lease';
 export * from './load.repository';
+export * from './lock.repository';
 export * from './policy.repository';
 export * from './redis-facts';
 export * from './redis-guard';

@@ -153,6 +153,8 @@ const ofInstallation = {
   configRevisions: { template: 'svc:cfg:revisions', type: 'hash', holds: 'revision of each config document, by `<scope>:<id>`', kept: 'for ever' },
   configHistory: { template: 'svc:cfg:history:<scope>:<id>', type: 'list', holds: 'last 20 revisions of a config document (JSON), newest first; fewer when it is over 1.6 MiB', kept: 'for ever' },
   configsOf: { template: 'svc:cfg:of:<tenant>', type: 'set', holds: '`<scope>:<id>` of the team, workflow and step documents that a tenant wrote', kept: 'for ever' },
+  lock: { template: 'svc:lock:<tenant>:<resource>', type: 'hash', holds: '`mode` and `updated_at` (µs) of a lock, and for each owner `o:<owner>` its count, fencing token and expiry (ms)', kept: 'until released or expired' },
+  lockTokens: { template: 'svc:lock-tokens', type: 'string', holds: 'newest fencing token of all locks', kept: 'for ever' },
   schema: { template: 'schema:<id>', type: 'hash', holds: 'registered JSON Schema (`document`, JSON), its `$id` and the `tenant` that owns it, absent for the installation', kept: 'for ever' },
   schemas: { template: 'schema:index', type: 'zset', holds: 'ids of the schemas of the installation, by write time (µs)', kept: 'for ever' },
   schemaAliases: { template: 'schema:aliases', type: 'hash', holds: '`$id` of a schema of the installation to the id it is registered under', kept: 'for ever' },

@@ -11,6 +11,7 @@ import { buildLibrary } from './script-library';
 /** Scripts of this library; each takes its keys, then its arguments, and returns a list of strings. */
 export type ScriptName =
   | 'accept'
+  | 'acquireLock'
   | 'addLiveWorker'
   | 'addMessages'
   | 'addShadowResults'
@@ -31,7 +32,9 @@ export type ScriptName =
   | 'openPass'
   | 'pageMessages'
   | 'postRun'
+  | 'readLock'
   | 'refreshClosedPools'
+  | 'releaseLock'
   | 'removeDeadLetter'
   | 'removeRun'
   | 'removeSchedule'
@@ -41,6 +44,7 @@ export type ScriptName =
   | 'requeueJob'
   | 'requeueRun'
   | 'requeueSchedule'
+  | 'renewLock'
   | 'reserve'
   | 'saveRun'
   | 'settleQuarantine'
@@ -59,6 +63,7 @@ const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).
 const includes = [
   'base',
   'pools',
+  'locks',
   'bull',
   'lanes',
   'inbox',

@@ -11,6 +11,7 @@ import { fleetRoutes, poolRoutes, schemaRoutes, topicRoutes } from '@svc/registr
 import { statusRoutes } from '@svc/status';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
+import { lockRoutes } from '@svc/locks';
 
 /** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
@@ -32,4 +33,5 @@ export const routes: readonly Route<ApiContext>[] = [
   ...schemaRoutes,
   ...topicRoutes,
   ...workflowRoutes,
+  ...lockRoutes,
 ];
