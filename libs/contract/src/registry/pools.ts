@@ -47,7 +47,7 @@ const MAX_CAPABILITIES = 100;
 const capabilityChars = 128;
 const descriptionChars = 1_024;
 /** Drain timeout when none is given, and its maximum; seconds. */
-export const drainTimeouts = { standard: 300, most: 3_600 } as const;
+export const drainTimeouts = { standard: 300, max: 3_600 } as const;
 
 const poolFields = {
   name: text('Pool.'),
@@ -196,9 +196,9 @@ export const drainPool = endpoint({
     optional: {
       timeout_seconds: Joi.number()
         .integer()
-        .max(drainTimeouts.most)
+        .max(drainTimeouts.max)
         .description(
-          `Maximum duration in seconds, at most ${drainTimeouts.most}; ${drainTimeouts.standard} when absent, zero or negative.`,
+          `Maximum duration in seconds, at most ${drainTimeouts.max}; ${drainTimeouts.standard} when absent, zero or negative.`,
         ),
     },
   }),

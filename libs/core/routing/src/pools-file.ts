@@ -30,17 +30,12 @@ export const isPoolName = (text: string): boolean => poolNameSyntax.test(text);
 /** Whether a text can be a topic, or a pattern of topics, of the pools table. */
 export const isTopicPattern = (text: string): boolean => topicPatternSyntax.test(text);
 
-const poolName = Joi.string()
-  .pattern(poolNameSyntax)
-  .messages({
-    'string.pattern.base':
-      'a pool name has 3 to 63 of a-z, 0-9 and single -, and begins and ends with a letter or digit',
-  });
-const topicPattern = Joi.string()
-  .pattern(topicPatternSyntax)
-  .messages({
-    'string.pattern.base': 'a topic begins with job. and has tokens of A-Z, a-z, 0-9, _ and -, or * and a last >',
-  });
+const poolName = Joi.string().pattern(poolNameSyntax).messages({
+  'string.pattern.base': 'a pool name has 3 to 63 of a-z, 0-9 and single -, and begins and ends with a letter or digit',
+});
+const topicPattern = Joi.string().pattern(topicPatternSyntax).messages({
+  'string.pattern.base': 'a topic begins with job. and has tokens of A-Z, a-z, 0-9, _ and -, or * and a last >',
+});
 const pool = Joi.object({
   requires: Joi.array().items(Joi.string().trim().min(1)),
   status: Joi.valid('active', 'draining', 'inactive'),

@@ -29,7 +29,7 @@ export async function finishDrains(deps: FinishDrainDeps): Promise<string[]> {
   const finished: string[] = [];
   let table = parsed.value;
   for (const pool of Object.values(parsed.value.pools).filter(isDraining)) {
-    const next = await nextOf(deps, pool);
+    const next = await checkDrain(deps, pool);
     if (!next) continue;
     table = withPool(table, next);
     if (!isDraining(next)) finished.push(pool.name);
@@ -44,7 +44,7 @@ export async function finishDrains(deps: FinishDrainDeps): Promise<string[]> {
 }
 
 /** The pool after this check; undefined when nothing changes. */
-async function nextOf({ store, clock }: FinishDrainDeps, pool: Pool): Promise<Pool | undefined> {
+async function checkDrain({ store, clock }: FinishDrainDeps, pool: Pool): Promise<Pool | undefined> {
   const { drain_started_at: startedAt, drain_timeout_seconds: timeoutSec = drainTimeouts.standard } = pool;
   // Set to draining in the pools file or by a config write: its time begins with the first check.
   if (startedAt === undefined) return { ...pool, drain_started_at: new Date(clock.nowMs()).toISOString() };
