@@ -113,6 +113,23 @@ export class JournalClient {
     return this.insist(send, () => ({ act: 'signal', jobId: '', runId }));
   }
 
+  /** A repetition after a lost response is refused, because the pool drains already. */
+  drainPool(name: string, timeout_seconds = 300): Promise<Answered> {
+    const send = () => this.send('POST', `/api/v1/pools/${name}/drain`, { timeout_seconds });
+    return this.insist(send, () => ({ act: 'pool', jobId: '' }));
+  }
+
+  activatePool(name: string): Promise<Answered> {
+    const send = () => this.send('PATCH', `/api/v1/pools/${name}`, { status: 'active' });
+    return this.insist(send, () => ({ act: 'pool', jobId: '' }));
+  }
+
+  /** Status of a pool according to the gateway. */
+  async poolStatus(name: string): Promise<string | undefined> {
+    const { status, body } = await this.send('GET', `/api/v1/pools/${name}`);
+    return status === 200 ? text(body['status']) : undefined;
+  }
+
   /** Run status according to the gateway; undefined when it does not respond or the run does not exist. */
   async runStatus(runId: string): Promise<string | undefined> {
     const { status, body } = await this.send('GET', `/api/v1/workflow-runs/${runId}`);

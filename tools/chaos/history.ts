@@ -3,7 +3,7 @@ import type { RunState, TimelineEvent } from '@svc/workflow';
 
 /** One request of a client and its outcome, from the client's view. */
 export interface Call {
-  act: 'submit' | 'cancel' | 'approve' | 'reject' | 'retry' | 'start-run' | 'cancel-run' | 'rerun' | 'signal';
+  act: 'submit' | 'cancel' | 'approve' | 'reject' | 'retry' | 'start-run' | 'cancel-run' | 'rerun' | 'signal' | 'pool';
   /** The job; for a submission, the one in the response. '' when the call concerns a run. */
   jobId: string;
   /** The run; for a start, the one in the response. */

@@ -102,6 +102,24 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'drain',
+    services: ['api'],
+    async play(stage) {
+      const admin = stage.world.client('admin');
+      const before = await submit(stage, 'job.chaos.slow');
+      const request = await heldBy(stage, before);
+      await reach(stage.world, before, ['RUNNING']);
+      stage.begin();
+      await admin.drainPool('chaos');
+      const waiting = await submit(stage, 'job.chaos.work');
+      await stage.worker.answer(request, { status: 'SUCCEEDED' });
+      await reach(stage.world, before, ['SUCCEEDED']);
+      await reach(stage.world, waiting, ['PENDING']);
+      await admin.activatePool('chaos');
+      return [...one(before, 'SUCCEEDED'), ...one(waiting, 'SUCCEEDED')];
+    },
+  },
+  {
     name: 'reconcile',
     services: ['scheduler'],
     async play(stage) {

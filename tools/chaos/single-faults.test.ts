@@ -78,6 +78,43 @@ describe('a single fault', () => {
     90_000,
   );
 
+  it('drains under load: no job is lost, executed twice or dispatched to a draining pool, also when services die', async () => {
+    const admin = world.client('admin');
+    const drained: { fromUs: number; toUs: number }[] = [];
+    const ids = await underLoad(async () => {
+      for (const victim of [undefined, 'scheduler', 'api', undefined]) {
+        await admin.drainPool('chaos');
+        const fromUs = Date.now() * 1_000;
+        if (victim !== undefined) await world.service(victim).process.kill('SIGKILL');
+        await sleep(400);
+        drained.push({ fromUs, toUs: Date.now() * 1_000 });
+        await admin.activatePool('chaos');
+        await sleep(200);
+      }
+    });
+    await ended();
+    expect(await notSucceeded(ids)).toEqual([]);
+    for (const id of ids) {
+      const { attempts, retry_count } = (await world.store.jobs.load(id)) ?? {};
+      expect({ id, attempts, retry_count }).toEqual({ id, attempts: 1, retry_count: 0 });
+      const dispatches = (await world.store.jobs.events(id)).filter(({ event }) => event === 'dispatch');
+      const inDrain = dispatches.filter(({ at }) => drained.some(({ fromUs, toUs }) => at > fromUs && at < toUs));
+      expect({ id, inDrain }).toEqual({ id, inDrain: [] });
+    }
+
+    // The scheduler that checks drains dies: another process ends this one.
+    await admin.drainPool('chaos');
+    await world.service('scheduler').process.kill('SIGKILL');
+    await eventually(async () => expect(await admin.poolStatus('chaos')).toBe('inactive'), {
+      withinMs: 60_000,
+      everyMs: 200,
+    });
+    await admin.activatePool('chaos');
+    const last = await submit('job.chaos.work');
+    await ended();
+    expect(await notSucceeded([last])).toEqual([]);
+  }, 150_000);
+
   it('after a crash of Redis every queue worker reconnects, and no job is lost', async () => {
     const { redis } = world.store;
     const waiting = async () => ((await redis.client('LIST')) as string).match(/cmd=bzpopmin/g)?.length ?? 0;

@@ -16,7 +16,7 @@ import {
   type MergeRule,
 } from '@svc/contract';
 import { openapi } from '@svc/http';
-import { approvalStates, jobStates, runEnds, runStates, stepStates, terminalStates } from '@svc/lifecycle';
+import { approvalStates, jobStates, poolStates, runEnds, runStates, stepStates, terminalStates } from '@svc/lifecycle';
 import { policySections } from '@svc/policy';
 import { queues } from '@svc/queues.config';
 import {
@@ -101,6 +101,10 @@ const states = () =>
     '## Step of a run',
     moves(stepStates),
     diagram(stepStates),
+    '## Worker pool',
+    'A pool is created active.',
+    moves(poolStates),
+    diagram(poolStates),
   );
 
 const queuesPage = () =>

@@ -165,7 +165,8 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     policyDocuments,
     policyShadows: { ...policyDocuments, store, summaries: new ShadowSummaries(store, clock) },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
-    topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
+    pools: { ...changes, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
+    topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
     schemas: {
       ...changes,
       defaultTenant: env.defaultTenant,
@@ -198,6 +199,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     schedules: base,
     events: { store, ...streams },
+    locks: { store, defaultTenant: env.defaultTenant },
     status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
     health,
   };

@@ -6,10 +6,11 @@ import type { ExplainContext } from '@svc/explain';
 import type { DataContext, DeadLetterContext, JobContext } from '@svc/jobs';
 import type { PolicyAdminContext } from '@svc/policy-admin';
 import type { PolicyLabContext } from '@svc/policy-lab';
-import type { FleetContext, SchemaContext, TopicContext } from '@svc/registry';
+import type { FleetContext, PoolContext, SchemaContext, TopicContext } from '@svc/registry';
 import type { StatusContext } from '@svc/status';
 import type { StreamContext } from '@svc/streams';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
+import type { LockContext } from '@svc/locks';
 
 /** Dependencies of all handlers of the gateway, built once in main. */
 export type ApiContext = ApprovalContext &
@@ -24,9 +25,11 @@ export type ApiContext = ApprovalContext &
   PolicyLabContext &
   AuditContext &
   FleetContext &
+  PoolContext &
   RunContext &
   ScheduleContext &
   SchemaContext &
   StreamContext &
   TopicContext &
-  WorkflowContext;
+  WorkflowContext &
+  LockContext;

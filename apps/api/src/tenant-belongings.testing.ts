@@ -22,7 +22,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const sent: string[] = [];
   const of = {
     ...{ schedule: '', run: '', again: '', artifact: '', snapshot: '', submitted: '' },
-    ...{ workflow: words('workflow id'), team: words('team id'), trace: words('trace id'), worker: 'worker-acme' },
+    ...{ workflow: words('workflow id'), team: words('team id'), trace: words('trace id'), worker: 'worker-acme', lock: words('lock') },
     ...{ schema: words('schemas.put id'), topic: `job.${words('topics.register name')}`, shadowed: 'secops~shadowed' },
   };
   const jobs = await plantJobs(api, words, of);
@@ -47,6 +47,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   });
   await send('schemas.put');
   await send('topics.register');
+  for (const id of ['acquire', 'acquire', 'release', 'renew'] as const) await send(`locks.${id}`);
   await send('config.put');
   await send('config.post');
   await send('workflows.put');

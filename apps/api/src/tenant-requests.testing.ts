@@ -29,6 +29,7 @@ export interface Belongings {
   trace: string;
   team: string;
   worker: string;
+  lock: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -45,6 +46,9 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   }),
   'jobs.remediate': (_words, _tenant, of) => ({ remediation_id: `remedy-of-${of.team}` }),
   'approvals.repair': () => ({ apply: true }),
+  'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
+  'locks.renew': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
+  'locks.release': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock }),
   'artifacts.put': () => ({ content_base64: undefined, retention: 'short' }),
   'topics.register': (_, tenant) => ({
     ...{ pool: 'demo', tenant_id: tenant, requires: [] },
@@ -185,7 +189,7 @@ function buildQueries({ id, query }: Endpoint, of: Belongings): string[] {
   const values: Readonly<Record<string, string>> = {
     ...{ team, team_id: team, workflow_id: workflow, trace_id: trace, state: 'SUCCEEDED', status: 'pending' },
     ...{ org_id: 'acme', tenant: 'acme', type: 'output', search: 'canary', include_resolved: 'true' },
-    ...{ include_disabled: 'true' },
+    ...{ include_disabled: 'true', resource: of.lock },
   };
   const names = Object.keys((query?.describe().keys ?? {}) as object);
   return ['', ...names.filter((name) => values[name]).map((name) => `?${name}=${encodeURIComponent(values[name] ?? '')}`)];

@@ -8,6 +8,7 @@ import {
   buildWorkerSnapshot,
 } from '@svc/dispatch';
 import { publishSpendAlerts } from '@svc/budget';
+import { finishDrains } from '@svc/registry';
 import type { Loop } from '@svc/platform';
 import { keys, type Store } from '@svc/store';
 import type { SchedulerContext } from './context';
@@ -19,11 +20,15 @@ export interface LoopSettings {
   scanEveryMs: number;
   metaTtlSec: number;
   deadLettersKept: number;
+  /** Pools whose drain has ended. */
+  onDrained(pools: readonly string[]): void;
+  /** A config notice could not be published; replicas find the change by themselves. */
+  onNoticeFailed(error: unknown): void;
 }
 
 /** The scheduler's loops. See docs/reference/routing.md#repair. */
 export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: LoopSettings): Loop[] {
-  const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept } = settings;
+  const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept, onDrained, onNoticeFailed } = settings;
   const repaired = newRepairState();
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
@@ -62,6 +67,17 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
         ctx.events.reconciled((ctx.clock.nowUs() - startedUs) / 1_000);
       },
       standBy: () => ctx.events.openJobs([]),
+    },
+    {
+      name: 'pool-drain',
+      everyMs: 10_000,
+      atStart: true,
+      lease: lease(keys.poolDrainLease(), 20_000),
+      run: async () => {
+        await store.config.refreshClosedPools();
+        const drained = await finishDrains({ ...ctx, onNoticeFailed });
+        if (drained.length > 0) onDrained(drained);
+      },
     },
     {
       name: 'dlq-cleanup',

@@ -68,14 +68,11 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
   const ctx = buildContext(boot, { platform, registry, fleet, kernel, events, metrics });
-  const upkeep = configUpkeep(
-    { ...ctx, onNoticeFailed: (error) => log.warn('publishing a config change failed', { error }) },
-    files,
-    {
-      onMoved: (bundles) => log.info('policy bundles moved from system/default to system/policy', { bundles }),
-      onStays: () => log.error('bundles in system/default or system/policy are not a map; they were not moved'),
-    },
-  );
+  const onNoticeFailed = (error: unknown) => log.warn('publishing a config change failed', { error });
+  const upkeep = configUpkeep({ ...ctx, onNoticeFailed }, files, {
+    onMoved: (bundles) => log.info('policy bundles moved from system/default to system/policy', { bundles }),
+    onStays: () => log.error('bundles in system/default or system/policy are not a map; they were not moved'),
+  });
   await openLaneArrivals(boot, (arrival) => ctx.laneDispatcher.dispatchFromLane(arrival));
   readGauges(opened, ctx);
   fleet.follow(ctx.config, (error) => log.warn('reloading pools and timeouts failed', { error }));
@@ -91,6 +88,8 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
           scanEveryMs: fleet.timeouts().reconciler.scan_interval_seconds * 1_000,
           metaTtlSec: env.jobMetaTtlMs / 1_000,
           deadLettersKept: env.dlqMaxSize,
+          onDrained: (pools) => log.info('pools are drained and inactive', { pools }),
+          onNoticeFailed,
         }),
         { name: 'files', everyMs: 1_000, atStart: true, run: () => fleet.refresh() },
         { name: 'config', everyMs: 1_000, atStart: true, run: () => upkeep.run() },

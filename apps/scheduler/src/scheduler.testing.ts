@@ -186,6 +186,8 @@ async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects, met
     scanEveryMs: loopMs,
     metaTtlSec: 3_600,
     deadLettersKept: env.dlqMaxSize,
+    onDrained: () => undefined,
+    onNoticeFailed: (error) => failed('notice', error),
   });
   const quick = loops.map((loop) => ({ ...loop, everyMs: Math.min(loop.everyMs, loopMs) }));
   if (!plan.withoutLoops) onStop('loops', startLoops(quick, failed));

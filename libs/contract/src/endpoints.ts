@@ -5,6 +5,8 @@ import { dataEndpoints } from './jobs/data';
 import { dataUrlEndpoints } from './jobs/data-urls';
 import { dlqEndpoints } from './jobs/dead-letters';
 import { fleetEndpoints } from './registry/fleet';
+import { poolEndpoints } from './registry/pools';
+import { lockEndpoints } from './locks/locks';
 import { policyEvaluateEndpoints } from './policy/evaluate';
 import { policyReplayEndpoints } from './policy/replay';
 import { jobEndpoints } from './jobs/jobs';
@@ -24,6 +26,7 @@ export * from './jobs/data';
 export * from './jobs/data-urls';
 export * from './jobs/dead-letters';
 export * from './registry/fleet';
+export * from './registry/pools';
 export {
   explainJob,
   jobBlockers,
@@ -53,6 +56,7 @@ export * from './registry/topics';
 export * from './workflows/runs';
 export * from './workflows/schedules';
 export * from './workflows/workflows';
+export * from './locks/locks';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
@@ -62,6 +66,7 @@ export const endpoints = [
   ...dataEndpoints,
   ...dataUrlEndpoints,
   ...fleetEndpoints,
+  ...poolEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,
   ...configEndpoints,
@@ -74,4 +79,5 @@ export const endpoints = [
   ...workflowRunEndpoints,
   ...streamEndpoints,
   ...systemEndpoints,
+  ...lockEndpoints,
 ] as const;

@@ -23,6 +23,8 @@ export const errorCodes = {
     text: 'the topic registration is not valid',
     code: 'TOPIC_SCHEMA_VIOLATION',
   },
+  pool_invalid_config: { status: 400, text: 'this cannot be done with the pool', code: 'POOL_INVALID_CONFIG' },
+  resource_required: { status: 400, text: 'resource required, of at most 512 characters' },
   config_schema_violation: { status: 400, text: 'the schema is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
   config_request_invalid: { status: 400, text: 'this names no config document', code: 'CONFIG_REQUEST_INVALID' },
   config_invalid: { status: 400, text: 'the config document is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
@@ -86,6 +88,8 @@ export const errorCodes = {
   workflow_not_found: { status: 404, text: 'workflow not found' },
   workflow_version_not_found: { status: 404, text: 'workflow version not found' },
   run_not_found: { status: 404, text: 'run not found' },
+  lock_not_found: { status: 404, text: 'lock not found' },
+  lock_not_renewable: { status: 404, text: 'the owner does not hold the lock', code: 'lock_not_held' },
   schedule_not_found: { status: 404, text: 'schedule not found' },
 
   bundle_not_found: { status: 404, text: 'bundle not found' },
@@ -110,6 +114,15 @@ export const errorCodes = {
     text: 'the document was changed by others at the same time; try again',
     code: 'CONFIG_VERSION_CONFLICT',
   },
+  lock_unavailable: { status: 409, text: 'lock unavailable' },
+  lock_not_held: { status: 409, text: 'the owner does not hold the lock' },
+  pool_name_conflict: { status: 409, text: 'there is a pool of this name', code: 'POOL_NAME_CONFLICT' },
+  pool_version_conflict: {
+    status: 409,
+    text: 'the pools were changed by others at the same time; try again',
+    code: 'POOL_VERSION_CONFLICT',
+  },
+  pool_in_use: { status: 409, text: 'the pool is in use', code: 'POOL_IN_USE' },
   config_schema_in_use: { status: 409, text: 'a topic uses this schema', code: 'CONFIG_SCHEMA_IN_USE' },
   output_rule_not_editable: { status: 409, text: 'rules of the policy file are changed in the file' },
   velocity_rule_conflict: {

@@ -49,6 +49,11 @@ export class ConfigRepository {
     return (reply as [string])[0] === 'written';
   }
 
+  /** Restores the set of pools that get no jobs from the stored system/default. */
+  async refreshClosedPools(): Promise<void> {
+    await runScript(this.redis, 'refreshClosedPools', keys.config('system', 'default'));
+  }
+
   /** Current revision of a document; 0 if it was never replaced. One small read, to validate caches. */
   async revision(scope: string, id: string): Promise<number> {
     return Number((await this.redis.hget(keys.configRevisions(), `${scope}:${id}`)) ?? 0);

@@ -15,6 +15,7 @@ export * from './lane-arrivals';
 export * from './lease';
 export * from './live-changes';
 export * from './load.repository';
+export * from './lock.repository';
 export * from './policy.repository';
 export * from './redis-facts';
 export * from './redis-guard';

@@ -1,4 +1,4 @@
-import { isTerminal, jobStates, type JobState } from '@svc/lifecycle';
+import { inFlightStates, isTerminal, jobStates, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { parseSummary, summaryFields, type JobRecord, type JobSummary } from './job.record';
 import { loadJob } from './job.repository';
@@ -145,6 +145,42 @@ export class JobIndex {
     });
     const oldest = rows.sort((a, b) => a.score - b.score).slice(0, count);
     return this.records(oldest.map(({ member }) => member));
+  }
+
+  /**
+   * Whether workers of a pool hold a job, or may have received one whose dispatch is repeated. Reads every such job until
+   * one is found, so this is for pools that get no jobs.
+   */
+  async hasJobsInPool(pool: string): Promise<boolean> {
+    for await (const values of this.open(['SCHEDULED', ...inFlightStates], 'pool'))
+      if (values.includes(pool)) return true;
+    return false;
+  }
+
+  /** Number of open jobs of some topics, among the first `most` jobs of each tenant and state. */
+  async countOpen(topics: ReadonlySet<string>, most: number): Promise<number> {
+    let count = 0;
+    const states = jobStates.states.filter((state) => !isTerminal(state));
+    for await (const values of this.open(states, 'topic', most)) {
+      count += values.filter((topic) => topic !== null && topics.has(topic)).length;
+    }
+    return count;
+  }
+
+  /** One field of the jobs in some states, in batches. The ids of a tenant are one snapshot, so that no job is missed. */
+  private async *open(states: readonly JobState[], field: string, most = 0): AsyncGenerator<(string | null)[]> {
+    for (const tenant of await this.tenants()) {
+      const reading = this.redis.multi();
+      for (const state of states) reading.zrange(this.keys.jobsInState(tenant, state), 0, String(most - 1));
+      const ids = ((await reading.exec()) ?? []).flatMap(([error, reply]) => {
+        if (error) throw error;
+        return reply as string[];
+      });
+      for (let i = 0; i < ids.length; i += batchSize) {
+        const batch = ids.slice(i, i + batchSize);
+        yield await Promise.all(batch.map((id) => this.redis.hget(this.keys.job(id), field)));
+      }
+    }
   }
 
   /** Jobs with pending publishes, oldest first. Rows with an expired record are removed. */

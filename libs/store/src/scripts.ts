@@ -11,6 +11,7 @@ import { buildLibrary } from './script-library';
 /** Scripts of this library; each takes its keys, then its arguments, and returns a list of strings. */
 export type ScriptName =
   | 'accept'
+  | 'acquireLock'
   | 'addJobEvents'
   | 'addLiveWorker'
   | 'addMessages'
@@ -33,6 +34,9 @@ export type ScriptName =
   | 'openPass'
   | 'pageMessages'
   | 'postRun'
+  | 'readLock'
+  | 'refreshClosedPools'
+  | 'releaseLock'
   | 'removeDeadLetter'
   | 'removeRun'
   | 'removeSchedule'
@@ -42,6 +46,7 @@ export type ScriptName =
   | 'requeueJob'
   | 'requeueRun'
   | 'requeueSchedule'
+  | 'renewLock'
   | 'reserve'
   | 'saveRun'
   | 'settleQuarantine'
@@ -59,6 +64,8 @@ const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).
 /** In dependency order. */
 const includes = [
   'base',
+  'pools',
+  'locks',
   'bull',
   'lanes',
   'inbox',

@@ -193,7 +193,7 @@ describe('the keys that scripts name', () => {
     expect(literals.map(({ file }) => file)).toEqual([]);
   });
 
-  it('belong to the shard, except in scripts that write only documents of the installation', () => {
+  it('belong to the shard, except in scripts that write documents of the installation', () => {
     const ofInstallation = named.filter(({ names }) => names.some((name) => keyTable[name].group === 'installation'));
 
     expect(ofInstallation.map(({ file }) => file).sort()).toEqual([

@@ -14,6 +14,7 @@ import { RunIndex } from './run.index';
 import { RunRepository } from './run.repository';
 import { ScheduleRepository } from './schedule.repository';
 import { SchemaRepository } from './schema.repository';
+import { LockRepository } from './lock.repository';
 import { loadScripts } from './scripts';
 import { SpendRepository } from './spend.repository';
 import { ShadowResultRepository } from './shadow-result.repository';
@@ -35,6 +36,7 @@ export interface Store {
   deadLetters: DeadLetterRepository;
   workers: WorkerRepository;
   config: ConfigRepository;
+  locks: LockRepository;
   schemas: SchemaRepository;
   policy: PolicyRepository;
   shadows: ShadowRepository;
@@ -72,6 +74,7 @@ export function openStore(
     deadLetters: new DeadLetterRepository(redis, keys),
     workers: new WorkerRepository(redis, keys),
     config: new ConfigRepository(redis),
+    locks: new LockRepository(redis),
     schemas: new SchemaRepository(redis),
     policy: new PolicyRepository(redis, keys),
     shadows: new ShadowRepository(redis),

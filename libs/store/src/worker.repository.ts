@@ -47,6 +47,8 @@ const instanceTtlSec = 15;
 const liveWorkerTtlMs = 120_000;
 /** Bounds the time for which a script blocks Redis. */
 const idBatchSize = 500;
+/** Bounds the reads for a list of pools. */
+const MAX_LANES_COUNTED = 1_000;
 
 /** Live workers and service instances. */
 export class WorkerRepository {
@@ -149,6 +151,29 @@ export class WorkerRepository {
   /** Lanes with waiting jobs, and their routing requirements. */
   async lanes(): Promise<Record<string, string>> {
     return this.redis.hgetall(this.keys.lanes());
+  }
+
+  /** Lanes with the number of jobs that wait in them, of the first `MAX_LANES_COUNTED` lanes. */
+  async waiting(): Promise<{ spec: string; jobs: number }[]> {
+    const lanes = Object.entries(await this.lanes()).slice(0, MAX_LANES_COUNTED);
+    const levels = lanes.flatMap(([lane]) => ['1', '2', '3'].map((level) => ({ lane, level })));
+    const tenants = this.redis.pipeline();
+    for (const { lane, level } of levels) {
+      tenants.zrange(this.keys.laneTurns(lane, level), 0, '-1');
+      tenants.zrange(this.keys.laneFull(lane, level), 0, '-1');
+    }
+    const found = ((await tenants.exec()) ?? []).map(([, reply]) => (reply ?? []) as string[]);
+    const places = levels.flatMap(({ lane, level }, i) =>
+      [...(found[2 * i] ?? []), ...(found[2 * i + 1] ?? [])].map((tenant) => ({ lane, level, tenant })),
+    );
+    const counts = this.redis.pipeline();
+    for (const { lane, level, tenant } of places) counts.zcard(this.keys.laneJobs(lane, level, tenant));
+    const jobs = new Map<string, number>();
+    for (const [i, [, count]] of ((await counts.exec()) ?? []).entries()) {
+      const lane = places[i]?.lane ?? '';
+      jobs.set(lane, (jobs.get(lane) ?? 0) + Number(count));
+    }
+    return lanes.map(([lane, spec]) => ({ spec, jobs: jobs.get(lane) ?? 0 }));
   }
 
   async keepInstance(instance: InstanceRecord): Promise<void> {

@@ -7,11 +7,12 @@ import { explainRoutes } from '@svc/explain';
 import { dataRoutes, deadLetterRoutes, jobRoutes } from '@svc/jobs';
 import { policyAdminRoutes } from '@svc/policy-admin';
 import { policyLabRoutes } from '@svc/policy-lab';
-import { fleetRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
+import { fleetRoutes, poolRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
 import { statusRoutes } from '@svc/status';
 import { streamRoutes } from '@svc/streams';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
+import { lockRoutes } from '@svc/locks';
 
 /** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
@@ -27,10 +28,12 @@ export const routes: readonly Route<ApiContext>[] = [
   ...policyLabRoutes,
   ...auditRoutes,
   ...fleetRoutes,
+  ...poolRoutes,
   ...runRoutes,
   ...scheduleRoutes,
   ...schemaRoutes,
   ...streamRoutes,
   ...topicRoutes,
   ...workflowRoutes,
+  ...lockRoutes,
 ];

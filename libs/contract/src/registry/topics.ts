@@ -76,10 +76,11 @@ export const listTopics = endpoint({
 
 const write = { permission: 'topics.write', roles: ['admin'] } as const;
 
-/** The topic pattern of registrations, which may hold `*`. */
+/** Topics of registrations and of pools, which may hold `*`. */
+export const topicNamePattern = /^job\.[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_*-]+)*$/;
 const topicName = Joi.string()
   .max(limits.topicChars)
-  .pattern(/^job\.[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_*-]+)*$/)
+  .pattern(topicNamePattern)
   .messages({ 'string.pattern.base': '{{#label}} must be job. and tokens of letters, digits, _, - joined by dots' });
 const words = (description: string) =>
   Joi.array().items(trimmed().min(1).max(wordChars)).max(MAX_WORDS).default([]).description(description);
@@ -131,7 +132,7 @@ export const removeTopic = endpoint({
   access: write,
   params: { name: Joi.string().max(limits.topicChars).description('Topic.') },
   answer: { status: 204 },
-  errors: ['topic_not_found', 'config_version_conflict'],
+  errors: ['topic_not_found', 'config_version_conflict', 'pool_version_conflict', 'pool_invalid_config'],
   otherTenant: 'absent',
 });
 

@@ -1,5 +1,6 @@
 export * from './approval.states';
 export * from './job.states';
 export * from './machine';
+export * from './pool.states';
 export * from './run.states';
 export * from './step.states';

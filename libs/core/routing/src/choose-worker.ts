@@ -71,6 +71,13 @@ export function poolsFor(table: PoolTable, needs: RoutingNeeds): { pools: Pool[]
   };
 }
 
+/** The table with one of its pools active, whatever its status. */
+export function withActivePool(table: PoolTable, name: string): PoolTable {
+  const pool = Object.hasOwn(table.pools, name) ? table.pools[name] : undefined;
+  if (!pool || pool.status === 'active') return table;
+  return { ...table, pools: { ...table.pools, [name]: { ...pool, status: 'active' } } };
+}
+
 /** `waiting_reason` of a job for which no worker was found. */
 export const waitingReason = (choice: Extract<Choice, { kind: 'none' }>): string =>
   choice.reason === 'missing_capability' ? `missing_capability: ${choice.capability}` : choice.reason;

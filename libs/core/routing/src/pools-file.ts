@@ -1,7 +1,6 @@
 import { readYamlDocument, type Parsed } from '@svc/contract';
+import type { PoolStatus } from '@svc/lifecycle';
 import Joi from 'joi';
-
-export type PoolStatus = 'active' | 'draining' | 'inactive';
 
 export interface Pool {
   name: string;
@@ -23,17 +22,20 @@ interface PoolsDocument {
   pools?: Record<string, Partial<Pool> | null>;
 }
 
-const poolName = Joi.string()
-  .pattern(/^[a-z0-9](?!.*--)[a-z0-9-]{1,61}[a-z0-9]$/)
-  .messages({
-    'string.pattern.base':
-      'a pool name has 3 to 63 of a-z, 0-9 and single -, and begins and ends with a letter or digit',
-  });
-const topicPattern = Joi.string()
-  .pattern(/^job(\.[A-Za-z0-9_-]+|\.\*)*(\.>)?$/)
-  .messages({
-    'string.pattern.base': 'a topic begins with job. and has tokens of A-Z, a-z, 0-9, _ and -, or * and a last >',
-  });
+const poolNameSyntax = /^[a-z0-9](?!.*--)[a-z0-9-]{1,61}[a-z0-9]$/;
+const topicPatternSyntax = /^job(\.[A-Za-z0-9_-]+|\.\*)*(\.>)?$/;
+
+/** Whether a text can name a pool. */
+export const isPoolName = (text: string): boolean => poolNameSyntax.test(text);
+/** Whether a text can be a topic, or a pattern of topics, of the pools table. */
+export const isTopicPattern = (text: string): boolean => topicPatternSyntax.test(text);
+
+const poolName = Joi.string().pattern(poolNameSyntax).messages({
+  'string.pattern.base': 'a pool name has 3 to 63 of a-z, 0-9 and single -, and begins and ends with a letter or digit',
+});
+const topicPattern = Joi.string().pattern(topicPatternSyntax).messages({
+  'string.pattern.base': 'a topic begins with job. and has tokens of A-Z, a-z, 0-9, _ and -, or * and a last >',
+});
 const pool = Joi.object({
   requires: Joi.array().items(Joi.string().trim().min(1)),
   status: Joi.valid('active', 'draining', 'inactive'),

@@ -1,4 +1,13 @@
-import { awaitedWorker, chooseWorker, levels, toLane, toRoutingNeeds, timeoutsFor, waitingReason } from '@svc/routing';
+import {
+  awaitedWorker,
+  chooseWorker,
+  levels,
+  toLane,
+  toRoutingNeeds,
+  timeoutsFor,
+  waitingReason,
+  withActivePool,
+} from '@svc/routing';
 import type { RoutableWorker, RoutingNeeds, RoutingRules } from '@svc/routing';
 import type { Base, Fleet, LicenseLimits } from '@svc/platform';
 import type { DispatchPlan, JobRecord } from '@svc/store';
@@ -56,8 +65,11 @@ export function planDispatch(deps: PlanDeps, job: PlannedJob, inputs: PlanInputs
   const nowMs = clock.nowMs();
   // The holder of an undelivered dispatch may have received the job: it is a candidate until it is declared lost.
   const workers = registry.routable(nowMs, undelivered);
-  const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
-  const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);
+  const holder = undelivered && workers.find(({ id }) => id === undelivered);
+  // A pool that gets no jobs keeps those that its workers may have received. The script refuses any other dispatch to it.
+  const table = holder ? withActivePool(fleet.pools(), holder.pool) : fleet.pools();
+  const choice = chooseWorker(table, needs, preferences, workers, rules, () => random.number());
+  const awaited = awaitedWorker(table, needs, preferences, workers, rules);
   const worker = choice.kind === 'worker' ? choice.worker : undefined;
   const isRepeat = worker !== undefined && worker.id === undelivered && job.dispatch_id !== undefined;
   const plan = {

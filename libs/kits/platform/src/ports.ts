@@ -39,6 +39,8 @@ export interface Fleet {
 export interface StoredFleet extends Fleet {
   /** Reloads the document if it changed: one small read. A call sees every write that precedes it. */
   reload(): Promise<void>;
+  /** SHA-256 (hex) of the files of this process; absent when there is no such file. */
+  hashes(): { pools?: string; timeouts?: string };
 }
 
 export interface Base {

@@ -20,7 +20,7 @@ local decision = ARGV[3] ~= '' and ARGV[3] or nil
 local reason = a.reason
 if a.worker then
   reason = lane_has_queue(a.lane.id, a.lane.level) and 'pool_overloaded'
-    or room_for(tenant, a.tenant_cap, a.worker, a.license_cap)
+    or room_for(tenant, a.tenant_cap, a.worker, a.license_cap, nil, a.repeated == 1)
   if reason == 'ok' then
     local job = { attempts = tonumber(attempts) - a.repeated, run_ms = a.run_ms, deadline_ms = a.deadline_ms }
     dispatch_job(id, a, a.worker, a.dispatch_id, job, at, a.set, decision)

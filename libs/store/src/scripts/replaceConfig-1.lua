@@ -1,5 +1,6 @@
 --[[
-  Replaces a config document if its revision is unchanged since it was read, and keeps the previous revision.
+  Replaces a config document if its revision is unchanged since it was read, and keeps the previous revision. The pools of
+  system/default that get no jobs take effect in every dispatching script at once.
 
   KEYS  1 document
   ARGV  1 revision that was read, 0 = there was no document   2 document (JSON)   3 its scope   4 its id   5 its revision
@@ -17,6 +18,7 @@ local history = key.configHistory(scope, id)
 -- A document written before revisions were kept.
 if stored and redis.call('EXISTS', history) == 0 then redis.call('LPUSH', history, stored) end
 redis.call('SET', document, text)
+if scope == 'system' and id == 'default' then write_closed_pools(cjson.decode(text)) end
 redis.call('LPUSH', history, text)
 -- Fewer revisions are kept of a very large document, but always the previous one.
 redis.call('LTRIM', history, 0, math.max(2, math.min(kept, math.floor(33554432 / #text))) - 1)

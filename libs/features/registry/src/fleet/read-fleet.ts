@@ -1,5 +1,4 @@
-import { AppError, type PoolDetail, type PoolView, type WorkerView } from '@svc/contract';
-import type { PoolTable } from '@svc/routing';
+import { AppError, type WorkerView } from '@svc/contract';
 import type { Store, WorkerRecord } from '@svc/store';
 import type { Clock, Fleet } from '@svc/platform';
 
@@ -21,50 +20,6 @@ export async function getWorker(deps: FleetDeps, id: string): Promise<WorkerView
   const found = (await listWorkers(deps)).find(({ worker_id }) => worker_id === id);
   if (!found) throw new AppError('worker_not_found');
   return found;
-}
-
-export async function listPools(deps: FleetDeps): Promise<PoolView[]> {
-  const workers = await listWorkers(deps);
-  const table = deps.fleet.pools();
-  return Object.values(table.pools)
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, status, requires, description }) => {
-      const own = workers.filter(({ pool }) => pool === name);
-      return { name, status, requires, description, workers: own.length, ...load(own) };
-    });
-}
-
-/** @throws pool_not_found */
-export async function getPool(deps: FleetDeps, name: string): Promise<PoolDetail> {
-  const table = deps.fleet.pools();
-  const pool = Object.hasOwn(table.pools, name) ? table.pools[name] : undefined;
-  if (!pool) throw new AppError('pool_not_found');
-  const own = (await listWorkers(deps)).filter((worker) => worker.pool === name);
-  const { status, requires, description, drain_started_at, drain_timeout_seconds } = pool;
-  return {
-    name,
-    status,
-    requires,
-    description,
-    ...load(own),
-    topics: listTopicNames(table, name),
-    workers: own,
-    ...(drain_started_at && { drain_started_at }),
-    ...(drain_timeout_seconds && { drain_timeout_seconds }),
-  };
-}
-
-const listTopicNames = (table: PoolTable, pool: string) =>
-  Object.entries(table.topics)
-    .filter(([, pools]) => pools.includes(pool))
-    .map(([topic]) => topic)
-    .sort();
-
-function load(workers: readonly WorkerView[]) {
-  const sum = (of: (worker: WorkerView) => number) => workers.reduce((total, worker) => total + of(worker), 0);
-  const active_jobs = sum((worker) => worker.active_jobs);
-  const capacity = sum((worker) => worker.max_parallel_jobs);
-  return { active_jobs, capacity, utilization: capacity > 0 ? Math.min(1, active_jobs / capacity) : 0 };
 }
 
 function workerView(worker: WorkerRecord, nowMs: number, ttlMs: number): WorkerView {

@@ -1,6 +1,6 @@
 import * as contract from '@svc/contract';
 import { handlersFor } from '@svc/http';
-import { type FleetDeps, getPool, getWorker, listPools, listWorkers } from './read-fleet';
+import { type FleetDeps, getWorker, listWorkers } from './read-fleet';
 
 /** Dependencies of these handlers. */
 export interface FleetContext {
@@ -9,10 +9,8 @@ export interface FleetContext {
 
 const handle = handlersFor<FleetContext>();
 
-/** Workers and pools. */
+/** Workers. */
 export const fleetRoutes = [
   handle(contract.listWorkers, async ({ ctx }) => ({ items: await listWorkers(ctx.fleet) })),
   handle(contract.getWorker, ({ params, ctx }) => getWorker(ctx.fleet, params.id)),
-  handle(contract.listPools, async ({ ctx }) => ({ items: await listPools(ctx.fleet) })),
-  handle(contract.getPool, ({ params, ctx }) => getPool(ctx.fleet, params.name)),
 ];

@@ -1,11 +1,12 @@
 import { AppError, limits, type Caller, type TopicBody, type TopicView } from '@svc/contract';
 import type { StoredFleet } from '@svc/platform';
-import { announceChange, type AnnounceDeps } from '@svc/settings';
+import { announceChange } from '@svc/settings';
+import type { PoolWriteDeps } from '../pools/change-pools';
 import { type TopicReadDeps, topicViews } from './list-topics';
 import { entryKey, pickOptionalTexts, tidy, type TopicRegistration } from './registration';
 import { changeTopics, topicsScope } from './topics-document';
 
-export type TopicWriteDeps = TopicReadDeps & AnnounceDeps & { fleet: StoredFleet };
+export type TopicWriteDeps = TopicReadDeps & PoolWriteDeps;
 
 /**
  * Registers a topic for the caller's tenant, or replaces its registration; it hides a global topic of the same name from

@@ -7,7 +7,8 @@
   Returns  for each { 1, reply }  |  { 0, error text }
 ]]
 -- The clock and the caches are valid for one batch.
-clock, ends_awaited, bull_first_due, bull_marked, placement_facts, endings, woken, tenants_in_turn = nil, nil, {}, {}, {}, {}, {}, {}
+clock, ends_awaited, closed_pools, bull_first_due, bull_marked, placement_facts, endings, woken, tenants_in_turn =
+  nil, nil, nil, {}, {}, {}, {}, {}, {}
 changes, changes_followed = {}, nil
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do

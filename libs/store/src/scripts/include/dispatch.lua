@@ -5,8 +5,10 @@
 
 -- 'ok', or the reason why this job cannot be dispatched to this worker now. See docs/reference/routing.md#concurrency-limits.
 -- `used` caches the numbers of used slots of the worker and of all, for a script that adds its own dispatches to them.
-local function room_for(tenant, tenant_cap, worker, license_cap, used)
+-- `is_repeat`: the worker may have received this dispatch already, so a pool that gets no jobs does not lose it.
+local function room_for(tenant, tenant_cap, worker, license_cap, used, is_repeat)
   used = used or {}
+  if not is_repeat and is_pool_closed(worker.pool) then return 'no_pool_mapping' end
   if worker.max > 0 then
     used.worker = used.worker or redis.call('SCARD', key.workerInFlight(worker.id))
     if used.worker >= worker.max then return 'pool_overloaded' end

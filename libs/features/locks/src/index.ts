@@ -1,0 +1,2 @@
+/** Named locks for clients, with fencing tokens. */
+export { lockRoutes, type LockContext } from './routes';
