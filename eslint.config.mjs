@@ -14,7 +14,18 @@ const layers = {
 };
 /** Features in their order: each may import those before it, so that no two depend on each other. */
 const features = [
-  ...['audit', 'settings', 'registry', 'admission', 'decision', 'budget', 'jobs', 'approvals', 'policy-admin'],
+  ...[
+    'audit',
+    'settings',
+    'registry',
+    'worker-trust',
+    'admission',
+    'decision',
+    'budget',
+    'jobs',
+    'approvals',
+    'policy-admin',
+  ],
   ...['config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'status'],
 ];
 const belowFeatures = ['adapter', 'runtime', 'pure', 'testing'].map((layer) => `layer:${layer}`);

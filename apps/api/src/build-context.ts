@@ -18,6 +18,7 @@ import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
+import { WorkerTrustRepository } from '@svc/worker-trust';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
@@ -163,6 +164,13 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     policyDocuments,
     policyShadows: { ...policyDocuments, store, summaries: new ShadowSummaries(store, clock) },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
+    workerTrust: {
+      ...changes,
+      topics,
+      trust: new WorkerTrustRepository(store.redis),
+      defaultTenant: env.defaultTenant,
+      license: licenseLimits(license),
+    },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
     schemas: {
       ...changes,

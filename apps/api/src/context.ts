@@ -8,6 +8,7 @@ import type { PolicyAdminContext } from '@svc/policy-admin';
 import type { PolicyLabContext } from '@svc/policy-lab';
 import type { FleetContext, SchemaContext, TopicContext } from '@svc/registry';
 import type { StatusContext } from '@svc/status';
+import type { WorkerTrustContext } from '@svc/worker-trust';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 
 /** Dependencies of all handlers of the gateway, built once in main. */
@@ -23,6 +24,7 @@ export type ApiContext = ApprovalContext &
   PolicyLabContext &
   AuditContext &
   FleetContext &
+  WorkerTrustContext &
   RunContext &
   ScheduleContext &
   SchemaContext &

@@ -44,6 +44,9 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     principal_id: undefined,
   }),
   'jobs.remediate': (_words, _tenant, of) => ({ remediation_id: `remedy-of-${of.team}` }),
+  'workers.createCredential': (_words, _tenant, { worker }) => ({
+    ...{ worker_id: worker, allowed_pools: ['demo'], allowed_topics: undefined, public_keys: [] },
+  }),
   'approvals.repair': () => ({ apply: true }),
   'artifacts.put': () => ({ content_base64: undefined, retention: 'short' }),
   'topics.register': (_, tenant) => ({

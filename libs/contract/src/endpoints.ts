@@ -12,6 +12,7 @@ import { schemaEndpoints } from './registry/schemas';
 import { systemEndpoints } from './status/system';
 import { topicEndpoints } from './registry/topics';
 import { workflowRunEndpoints } from './workflows/runs';
+import { workerTrustEndpoints } from './worker-trust/credentials';
 import { policyDocumentEndpoints } from './policy/documents';
 import { scheduleEndpoints } from './workflows/schedules';
 import { definitionEndpoints } from './workflows/workflows';
@@ -23,6 +24,7 @@ export * from './jobs/data';
 export * from './jobs/data-urls';
 export * from './jobs/dead-letters';
 export * from './registry/fleet';
+export * from './worker-trust/credentials';
 export {
   explainJob,
   jobBlockers,
@@ -60,6 +62,7 @@ export const endpoints = [
   ...dataEndpoints,
   ...dataUrlEndpoints,
   ...fleetEndpoints,
+  ...workerTrustEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,
   ...configEndpoints,

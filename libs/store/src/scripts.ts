@@ -41,6 +41,7 @@ export type ScriptName =
   | 'requeueRun'
   | 'requeueSchedule'
   | 'reserve'
+  | 'revokeWorkerCredential'
   | 'saveRun'
   | 'settleQuarantine'
   | 'settleStart'
@@ -50,6 +51,7 @@ export type ScriptName =
   | 'writeSchema'
   | 'writeShadow'
   | 'writeWithPolicy'
+  | 'writeWorkerCredential'
   | 'writeWorkflow';
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
@@ -68,6 +70,7 @@ const includes = [
   'placement',
   'accept',
   'run',
+  'trust',
   'schedule',
 ];
 

@@ -9,6 +9,7 @@ import { policyAdminRoutes } from '@svc/policy-admin';
 import { policyLabRoutes } from '@svc/policy-lab';
 import { fleetRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
 import { statusRoutes } from '@svc/status';
+import { workerTrustRoutes } from '@svc/worker-trust';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
 
@@ -26,6 +27,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...policyLabRoutes,
   ...auditRoutes,
   ...fleetRoutes,
+  ...workerTrustRoutes,
   ...runRoutes,
   ...scheduleRoutes,
   ...schemaRoutes,

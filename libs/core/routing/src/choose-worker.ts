@@ -18,6 +18,8 @@ export interface RoutableWorker {
   /** Whether it announced its topics within the readiness TTL. */
   announced: boolean;
   draining: boolean;
+  /** Pools and topics that its credential permits; absent = all. */
+  scope?: { pools: readonly string[]; topics: readonly string[] };
 }
 
 /** Routing requirements of a job. Jobs with equal requirements share a lane. */
@@ -92,9 +94,15 @@ const fitsExceptCapabilities = (
 ): boolean =>
   worker.pool === pool.name &&
   !worker.draining &&
+  isPermitted(worker, pool.name, needs.topic) &&
   (!readinessRequired ||
     (worker.announced && worker.readyTopics.some((pattern) => matchesTopic(pattern, needs.topic)))) &&
   Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value);
+
+const isPermitted = ({ scope }: RoutableWorker, pool: string, topic: string): boolean =>
+  scope === undefined ||
+  ((scope.pools.includes('*') || scope.pools.includes(pool)) &&
+    scope.topics.some((pattern) => matchesTopic(pattern, topic)));
 
 /**
  * The capability that blocks a job: the first one missing from the live worker that lacks the fewest. Undefined when no

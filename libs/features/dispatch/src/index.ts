@@ -23,6 +23,7 @@ export {
   handleHeartbeat,
   handleProgress,
   releaseLostWorker,
+  releaseRevokedWorker,
   sweepSilentWorkers,
   buildWorkerSnapshot,
 } from './workers';

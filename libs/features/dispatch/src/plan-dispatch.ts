@@ -11,7 +11,7 @@ import type { WorkerRegistry } from './worker-registry';
 const RECHECK_MS = 10 * 60_000;
 
 export interface PlanDeps extends Pick<Base, 'clock' | 'random'> {
-  registry: Pick<WorkerRegistry, 'routable'>;
+  registry: Pick<WorkerRegistry, 'routable' | 'serves'>;
   fleet: Fleet;
   license(): LicenseLimits;
 }
@@ -19,7 +19,16 @@ export interface PlanDeps extends Pick<Base, 'clock' | 'random'> {
 /** A job that policy permits, new or as it is stored. */
 export type PlannedJob = Pick<
   JobRecord,
-  'topic' | 'state' | 'run' | 'request' | 'worker_id' | 'dispatch_id' | 'deadline_ms' | 'created_at' | 'attempts'
+  | 'topic'
+  | 'tenant'
+  | 'state'
+  | 'run'
+  | 'request'
+  | 'worker_id'
+  | 'dispatch_id'
+  | 'deadline_ms'
+  | 'created_at'
+  | 'attempts'
 >;
 
 export interface PlanInputs {
@@ -55,7 +64,7 @@ export function planDispatch(deps: PlanDeps, job: PlannedJob, inputs: PlanInputs
   const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
   const nowMs = clock.nowMs();
   // The holder of an undelivered dispatch may have received the job: it is a candidate until it is declared lost.
-  const workers = registry.routable(nowMs, undelivered);
+  const workers = registry.routable(nowMs, undelivered).filter(({ id }) => registry.serves(id, job.tenant));
   const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
   const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);
   const worker = choice.kind === 'worker' ? choice.worker : undefined;

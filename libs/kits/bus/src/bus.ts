@@ -115,7 +115,7 @@ export class Bus {
 
   /** Publishes on core NATS: at most once, without confirmation. */
   publish(subject: string, packet: Packet, trace?: Trace): void {
-    this.publishBytes(subject, encodePacket(packet), trace);
+    this.publishBytes(subject, this.seal(encodePacket(packet)), trace);
   }
 
   publishBytes(subject: string, bytes: Uint8Array, trace?: Trace): void {
@@ -135,7 +135,7 @@ export class Bus {
     { msgId = packet.kind === 'encoded' ? packet.messageId : messageId(subject, packet), trace }: DurableOptions = {},
   ): Promise<Stored> {
     const bytes = packet.kind === 'encoded' ? packet.bytes : encodePacket(packet);
-    return this.publishDurableBytes(subject, bytes, {
+    return this.publishDurableBytes(subject, this.seal(bytes), {
       ...(msgId && { msgId }),
       ...(trace && { trace }),
     });
@@ -236,6 +236,10 @@ export class Bus {
   async abandon(): Promise<void> {
     this.publisher.close();
     await this.connection.close();
+  }
+
+  private seal(bytes: Uint8Array): Uint8Array {
+    return this.options.signer?.seal(bytes) ?? bytes;
   }
 
   private keep(consumption: Consumption): Consumption {

@@ -10,6 +10,7 @@ import {
 import { AckPolicy, connect, DeliverPolicy, headers, type Consumer, type MsgHdrs, type NatsConnection } from 'nats';
 import { DurablePublisher, parseServerList, PublishError } from '@svc/jetstream';
 import type { WorkerSettings } from './options';
+import { PacketTrust } from './packet-trust';
 
 const nanos = (ms: number) => ms * 1e6;
 const storeTimeoutMs = 2_000;
@@ -40,12 +41,14 @@ export interface DurableMessage {
 export class Link {
   private readonly publisher: DurablePublisher;
   private readonly own: ConsumerSpec;
+  readonly trust: PacketTrust;
 
   private constructor(
     readonly connection: NatsConnection,
     private readonly settings: WorkerSettings,
   ) {
     this.own = workerConsumer(settings.id);
+    this.trust = new PacketTrust(settings);
     this.publisher = new DurablePublisher(connection, storeTimeoutMs, undefined, settings.nats?.inboxPrefix);
   }
 
@@ -80,7 +83,7 @@ export class Link {
 
   /** Publishes on core NATS, without confirmation. */
   send(subject: string, packet: Packet): void {
-    if (!this.connection.isClosed()) this.connection.publish(subject, encodePacket(packet));
+    if (!this.connection.isClosed()) this.connection.publish(subject, this.trust.seal(encodePacket(packet)));
   }
 
   /** Stores the message in its stream; publishes on core NATS when no stream has the subject. */

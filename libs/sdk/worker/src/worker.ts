@@ -1,4 +1,4 @@
-import { decodePacket, subjects, WireErrorCode } from '@svc/contract';
+import { subjects, WireErrorCode } from '@svc/contract';
 import { Events, type JsMsg, type Msg } from 'nats';
 import { Heartbeater } from './heartbeater';
 import { DataAccess } from './data-access';
@@ -102,9 +102,7 @@ export class RunningWorker implements Worker {
     const { settings } = this;
     link.connection.subscribe(subjects.jobCancel.name, {
       callback: (error, { data }) => {
-        const decoded = error ? undefined : decodePacket(data);
-        if (decoded?.kind !== 'ok' || decoded.packet.kind !== 'job_cancel') return;
-        executor.cancel(decoded.packet.body);
+        if (!error) executor.offerCancel(data);
       },
     });
     const { onError } = settings;

@@ -11,6 +11,7 @@ import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
+import { workerTrustRules, workerTrustVariables } from './worker-trust';
 
 const gateway = variables({
   httpAddr: {
@@ -240,6 +241,7 @@ export const apiEnv = envSpec({
     ...admissionVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...workerTrustVariables,
   },
   rules: [
     commonRules,
@@ -250,6 +252,7 @@ export const apiEnv = envSpec({
     policySigningRules,
     dataUrlRules,
     resultTicketRules,
+    workerTrustRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

@@ -8,6 +8,7 @@ import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
+import { workerTrustRules, workerTrustVariables } from './worker-trust';
 
 const scheduler = variables({
   metricsAddr: {
@@ -109,6 +110,7 @@ export const schedulerEnv = envSpec({
     ...schemaVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...workerTrustVariables,
   },
   // A remote kernel loads and checks the policy itself.
   rules: [
@@ -116,6 +118,7 @@ export const schedulerEnv = envSpec({
     schedulerRules,
     dataUrlRules,
     resultTicketRules,
+    workerTrustRules,
     kernelClientRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

@@ -58,6 +58,12 @@ export const schedulerMetrics = metrics({
     labels: ['kind', 'reason'],
     help: 'Results and progress reports ignored because they contain no dispatch id, by the reason it was required.',
   },
+  workerRefusals: {
+    name: 'svc_scheduler_worker_refusals_total',
+    type: 'counter',
+    labels: ['kind', 'reason', 'mode'],
+    help: 'Packets of workers that attestation refused (mode enforce), or would refuse (mode warn), by kind and reason.',
+  },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Orphaned jobs that were requeued.' },
   flushedOnWorkerOnline: {
     name: 'svc_scheduler_dispatch_flush_on_worker_online_total',

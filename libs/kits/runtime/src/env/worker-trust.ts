@@ -1,0 +1,48 @@
+import { variables, type EnvOf, type Rule } from './declare';
+import { needed } from './rules';
+
+/** Used by every process that selects workers or handles their packets. */
+export const workerTrustVariables = variables({
+  workerAttestation: {
+    name: 'WORKER_ATTESTATION',
+    type: 'enum',
+    choices: ['off', 'warn', 'enforce'],
+    shownDefault: 'from config, else off',
+    doc: 'Handling of worker packets without a valid worker credential: not checked, handled with a warning, or refused. Must be equal on gateway, scheduler and engine.',
+  },
+  packetSignatures: {
+    name: 'SVC_PACKET_SIGNATURES',
+    type: 'enum',
+    choices: ['off', 'warn', 'enforce'],
+    default: 'off',
+    doc: 'Handling of worker packets without a valid signature: not checked, handled with a warning, or refused. Must be equal on gateway, scheduler and engine.',
+  },
+  packetSigningKey: {
+    name: 'SVC_PACKET_SIGNING_KEY',
+    type: 'string',
+    secret: true,
+    doc: 'P-256 private key (PEM) that signs dispatches and cancels, so that workers can refuse forged ones; must be equal on gateway, scheduler and engine.',
+  },
+  packetSigningKeyPath: { name: 'SVC_PACKET_SIGNING_KEY_PATH', type: 'path', doc: 'File of the packet signing key.' },
+});
+
+type TrustEnv = EnvOf<typeof workerTrustVariables>;
+
+export const workerTrustRules: Rule<TrustEnv> = (env) => [
+  ...needed(
+    env.packetSignatures === 'enforce',
+    'SVC_PACKET_SIGNING_KEY',
+    env.packetSigningKey ?? env.packetSigningKeyPath,
+    'SVC_PACKET_SIGNATURES is enforce',
+  ),
+  ...(env.packetSigningKey !== undefined && env.packetSigningKeyPath !== undefined
+    ? [
+        {
+          name: 'SVC_PACKET_SIGNING_KEY_PATH',
+          given: env.packetSigningKeyPath,
+          expected: 'nothing, because SVC_PACKET_SIGNING_KEY is set',
+          fix: 'Set one of the two.',
+        },
+      ]
+    : []),
+];
