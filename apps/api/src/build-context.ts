@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
+import { dataTokensFrom, packetSignerFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import type { JobEndings, ResultJob } from '@svc/store';
 import {
@@ -163,15 +163,16 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     policyDocuments,
     policyShadows: { ...policyDocuments, store, summaries: new ShadowSummaries(store, clock) },
-    fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
+    fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
     workerTrust: {
       ...changes,
       topics,
       trust: new WorkerTrustRepository(store.redis),
+      hasSessions: env.sdkHandshake !== 'off' && packetSignerFrom(env) !== undefined,
       defaultTenant: env.defaultTenant,
       license: licenseLimits(license),
     },
-    topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
+    topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
     schemas: {
       ...changes,
       defaultTenant: env.defaultTenant,

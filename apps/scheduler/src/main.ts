@@ -1,6 +1,6 @@
 import { subjects } from '@svc/contract';
 import { startWorkers } from '@svc/queues';
-import { packetSignerFrom } from '@svc/identity';
+import { packetSignerFrom, sessionTokensFrom } from '@svc/identity';
 import { queues } from '@svc/queues.config';
 import {
   approvalMetrics,
@@ -21,7 +21,7 @@ import { openPlatform, openServiceKernel, startLoops, whenAvailable } from '@svc
 import { WorkerRegistry } from '@svc/dispatch';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
-import { openWorkerTrust } from '@svc/worker-trust';
+import { openWorkerTrust, serveHandshakes } from '@svc/worker-trust';
 import { startConsumers } from './consumers';
 import { reportRefusedWorkers, schedulingEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
@@ -71,6 +71,13 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
   const trust = await openWorkerTrust(boot, platform, reportRefusedWorkers(metrics, log));
+  serveHandshakes(boot, platform, {
+    workers: trust,
+    signer: packetSignerFrom(env),
+    tokens: sessionTokensFrom(env),
+    domainPrefix: env.handshakeDomainPrefix,
+    onHandshake: (outcome) => metrics.workerHandshakes.inc({ outcome }),
+  });
   const ctx = buildContext(boot, { platform, registry, trust, fleet, kernel, events, metrics });
   const upkeep = configUpkeep(
     { ...ctx, onNoticeFailed: (error) => log.warn('publishing a config change failed', { error }) },

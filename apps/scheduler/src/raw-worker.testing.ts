@@ -77,7 +77,10 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
         labels,
         auth_token: token,
       };
-      connection.publish(subjects.heartbeat.name, seal(encodePacket(heartbeatPacket({ ...head(), auth_token: '' }, beat))));
+      connection.publish(
+        subjects.heartbeat.name,
+        seal(encodePacket(heartbeatPacket({ ...head(), auth_token: '' }, beat))),
+      );
     },
     shake({ draining = false, topics = ['job.>'] } = {}): void {
       const shake = {

@@ -1,5 +1,5 @@
 import type { Bus } from '@svc/bus';
-import { packetSignerFrom, tiers } from '@svc/identity';
+import { packetSignerFrom, sessionTokensFrom, tiers } from '@svc/identity';
 import { kernelSettings, openKernel, type Kernel } from '@svc/kernel-client';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
@@ -25,7 +25,7 @@ import { redisOptions } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { join } from 'node:path';
 import { buildContext } from './build-context';
-import { openWorkerTrust } from '@svc/worker-trust';
+import { openWorkerTrust, serveHandshakes } from '@svc/worker-trust';
 import { startConsumers } from './consumers';
 import type { SchedulerContext } from './context';
 import { reportRefusedWorkers, schedulingEvents } from './events';
@@ -140,6 +140,13 @@ async function startParts(
   );
   onStop('kernel', () => kernel.close());
   const trust = await openWorkerTrust(boot, platform, reportRefusedWorkers(opened.metrics, silentLogger));
+  serveHandshakes(boot, platform, {
+    workers: trust,
+    signer: packetSignerFrom(env),
+    tokens: sessionTokensFrom(env),
+    domainPrefix: env.handshakeDomainPrefix,
+    onHandshake: (outcome) => opened.metrics.workerHandshakes.inc({ outcome }),
+  });
   const pools = plan.pools ?? onePool;
   const timeouts: TimeoutTable = { ...defaultTimeouts, ...plan.timeouts };
   const events: Scheduler['events'] = [];

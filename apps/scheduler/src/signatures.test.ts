@@ -75,7 +75,7 @@ describe('while signatures are enforced', () => {
 
     await use.rawWorker({ id: 'w1' });
     await use.rawWorker({ id: 'w1', signingKey: newKey().secret });
-    await use.rawWorker({ id: 'w2', signingKey: own.secret });
+    await use.rawWorker({ id: 'w2', signingKey: newKey().secret });
     await refused(
       scheduler,
       'heartbeat signature_missing enforce',

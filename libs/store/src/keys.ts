@@ -129,6 +129,8 @@ const ofInstallation = {
   workerTokensVerified: { template: 'svc:workers:verified', type: 'hash', holds: 'worker id to a part of its credential hash and the SHA-256 of the token that was verified against it', kept: 'until the credential is replaced or revoked' },
   workerTrustVersion: { template: 'svc:workers:trust:version', type: 'string', holds: 'number of changes of worker credentials and sessions', kept: 'for ever' },
   workerTrustChanges: { template: 'svc:workers:trust:changes', type: 'zset', holds: 'worker ids by the number of their last change', kept: 'for ever' },
+  workerSessions: { template: 'svc:workers:sessions', type: 'hash', holds: 'worker id to its session (JSON): id of the token, of the previous one, and when they end', kept: 'until the next session' },
+  handshakeChallenge: { template: 'session:challenge:<id>', type: 'string', holds: 'challenge of a handshake that a worker may answer once', kept: '60 s' },
   packetSeen: { template: 'svc:workers:packet:<id>', type: 'string', holds: 'a signed progress report was received: worker id and hash of its signature', kept: '10 min' },
   installation: { template: 'svc:installation', type: 'hash', holds: 'id and creation time of this installation, and an alarm while data loss is suspected', kept: 'for ever' },
   instance: { template: 'svc:instance:<service>:<id>', type: 'string', holds: 'a running service process (JSON)', kept: '15 s' },

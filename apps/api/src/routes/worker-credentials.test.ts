@@ -1,5 +1,6 @@
 import { verifyWorkerToken } from '@svc/identity';
 import { keys } from '@svc/store';
+import { WorkerTrustRepository } from '@svc/worker-trust';
 import { generateKeyPairSync } from 'node:crypto';
 import { useApi } from '../api.testing';
 import { statusAndCode } from '../caller.testing';
@@ -7,6 +8,9 @@ import { statusAndCode } from '../caller.testing';
 const path = '/api/v1/workers/credentials';
 const keyOf = (namedCurve: string) =>
   generateKeyPairSync('ec', { namedCurve }).publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const secretKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 const [publicKey, otherKey] = [keyOf('P-256'), keyOf('P-384')];
 
 describe('worker credentials', () => {
@@ -107,6 +111,12 @@ describe('worker credentials', () => {
     expect(await listed(api.as('everywhere'))).toMatchObject([{ worker_id: 'w1', tenant_id: 'acme' }]);
   });
 
+  it('503: a session cannot be revoked where workers get none', async () => {
+    await create({ worker_id: 'w1' });
+
+    expect((await api.as('admin').post('/api/v1/workers/w1/revoke-session')).status).toBe(503);
+  });
+
   it.each<[string, object, string]>([
     ['a worker id that no subject can hold', { worker_id: 'a.b' }, 'worker_id'],
     ['a worker id of services', { worker_id: 'gateway-1' }, 'worker_id'],
@@ -143,5 +153,28 @@ describe('worker credentials', () => {
 
     expect(full).toMatchObject({ status: 403, body: { limit: 'max_workers', current: 3, allowed: 3 } });
     expect((await create({ worker_id: 'w4' })).status).toBe(201);
+  });
+});
+
+describe('the sessions of workers', () => {
+  const api = useApi({ env: { TENANT_ID: 'house', SVC_PACKET_SIGNING_KEY: secretKey } });
+  const revoke = (as = api.as('admin'), id = 'w1') => as.post(`/api/v1/workers/${id}/revoke-session`);
+  const trust = () => new WorkerTrustRepository(api.store.redis);
+  const session = async () => (await trust().records(['w1'])).get('w1')?.session;
+
+  it('200: a session is revoked for its own tenant only, and again without effect', async () => {
+    await api.as('admin').post(path, { worker_id: 'w1', allowed_pools: ['demo'] });
+    const nowMs = Date.now();
+    await trust().issueSession({
+      ...{ workerId: 'w1', jti: 'j1', nowMs, expiresAtMs: nowMs + 60_000, previousUntilMs: nowMs },
+    });
+
+    expect(statusAndCode(await revoke(api.as('other')))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
+    expect(await session()).not.toHaveProperty('revoked');
+    for (const answer of [await revoke(), await revoke()])
+      expect(answer).toMatchObject({ status: 200, body: { worker_id: 'w1', tenant: 'acme', revoked: true } });
+
+    expect(await session()).toMatchObject({ jti: 'j1', revoked: true });
+    expect(statusAndCode(await revoke(api.as('admin'), 'w2'))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
   });
 });

@@ -147,4 +147,36 @@ export const revokeWorkerCredential = endpoint({
   otherTenant: 'absent',
 });
 
-export const workerTrustEndpoints = [listWorkerCredentials, createWorkerCredential, revokeWorkerCredential] as const;
+export interface RevokedSession {
+  worker_id: string;
+  tenant: string;
+  revoked: boolean;
+}
+
+export const revokeWorkerSession = endpoint({
+  id: 'workers.revokeSession',
+  method: 'post',
+  path: '/api/v1/workers/:id/revoke-session',
+  summary: 'End the session of a worker, which must then prove its key again',
+  description: 'All replicas refuse its session token within a second, and its jobs are retried elsewhere.',
+  access: { permission: 'workers.write', roles: ['admin'] },
+  params: { id: Joi.string().min(1).max(256).description('Worker id.') },
+  answer: {
+    status: 200,
+    body: shape<RevokedSession>({
+      required: {
+        worker_id: text('Worker id.'),
+        tenant: text('Tenant of its credential.'),
+        revoked: Joi.boolean().description('Always true.'),
+      },
+    }),
+  },
+  errors: ['worker_not_found', 'service_unavailable'],
+});
+
+export const workerTrustEndpoints = [
+  listWorkerCredentials,
+  createWorkerCredential,
+  revokeWorkerCredential,
+  revokeWorkerSession,
+] as const;

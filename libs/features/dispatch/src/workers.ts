@@ -1,6 +1,7 @@
 import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProgress } from '@svc/contract';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
+import type { WorkerTrust } from '@svc/worker-trust';
 import { dispatchIdentity } from '@svc/decision';
 import { registerHeartbeat } from './register-heartbeat';
 import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
@@ -119,8 +120,10 @@ export async function releaseRevokedWorker(deps: SchedulingDeps, workerId: strin
 }
 
 /** Builds the shared snapshot that the gateway and restarted schedulers read. */
-export function buildWorkerSnapshot(deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'>): WorkerSnapshot {
-  const workers = deps.registry.records();
+export function buildWorkerSnapshot(
+  deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'> & { trust: Pick<WorkerTrust, 'describe'> },
+): WorkerSnapshot {
+  const workers = deps.registry.records().map((worker) => ({ ...worker, ...deps.trust.describe(worker.worker_id) }));
   const pools: WorkerSnapshot['pools'] = {};
   for (const { pool, active_jobs, max_parallel_jobs } of workers) {
     const sum = (pools[pool] ??= { workers: 0, active_jobs: 0, capacity: 0 });

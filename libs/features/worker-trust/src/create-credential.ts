@@ -22,6 +22,8 @@ export type CredentialDeps = AnnounceDeps & {
   fleet: StoredFleet;
   topics: Pick<TopicDeps, 'registry'>;
   defaultTenant: string;
+  /** Whether workers can get sessions. */
+  hasSessions: boolean;
   license(): LicenseLimits;
 };
 

@@ -8,6 +8,7 @@ export {
   type WorkerScope,
 } from './attestation';
 export { type CredentialDeps, toStoredToken } from './create-credential';
+export { serveHandshakes } from './serve-handshakes';
 export { openWorkerTrust } from './open-worker-trust';
 export { workerTrustRoutes, type WorkerTrustContext } from './routes';
 export { type RefusedWorker, type TrustMode, WorkerTrust } from './worker-trust';

@@ -1,11 +1,20 @@
 import { subjects } from '@svc/contract';
+import { sessionTokensFrom } from '@svc/identity';
 import { type Platform, startLoops, whenAvailable } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import { EffectiveConfig } from '@svc/settings';
 import { type RefusedWorker, WorkerTrust } from './worker-trust';
 import { WorkerTrustRepository } from './worker-trust.repository';
 
-type TrustEnv = Pick<ApiEnv, 'workerAttestation' | 'packetSignatures' | 'defaultTenant'>;
+type TrustEnv = Pick<
+  ApiEnv,
+  | 'workerAttestation'
+  | 'packetSignatures'
+  | 'sdkHandshake'
+  | 'packetSigningKey'
+  | 'packetSigningKeyPath'
+  | 'defaultTenant'
+>;
 
 const SYNC_EVERY_MS = 500;
 
@@ -30,6 +39,8 @@ export async function openWorkerTrust(
     config,
     attestation: env.workerAttestation,
     signatures: env.packetSignatures,
+    handshakes: env.sdkHandshake,
+    sessionTokens: sessionTokensFrom(env),
     clock,
     defaultTenant: env.defaultTenant,
     onRefused,

@@ -2,6 +2,7 @@ import * as contract from '@svc/contract';
 import { answer, handlersFor } from '@svc/http';
 import { createWorkerCredential, type CredentialDeps } from './create-credential';
 import { listWorkerCredentials } from './list-credentials';
+import { revokeWorkerSession } from './revoke-session';
 import { revokeWorkerCredential } from './revoke-credential';
 
 /** Dependencies of these handlers. */
@@ -20,6 +21,9 @@ export const workerTrustRoutes = [
     const { view, created } = await createWorkerCredential(ctx.workerTrust, caller, body);
     return answer(view, { status: created ? 201 : 200 });
   }),
+  handle(contract.revokeWorkerSession, ({ params, caller, ctx }) =>
+    revokeWorkerSession(ctx.workerTrust, caller, params.id),
+  ),
   handle(contract.revokeWorkerCredential, ({ params, caller, ctx }) =>
     revokeWorkerCredential(ctx.workerTrust, caller, params.worker_id),
   ),

@@ -21,6 +21,30 @@ export interface WorkerTrustRecord {
   credential: StoredCredential;
   token: StoredToken;
   revokedAt?: string;
+  session?: WorkerSession;
+}
+
+/** The session of a worker, as stored. */
+export interface WorkerSession {
+  /** Id of its token. */
+  jti: string;
+  exp_ms: number;
+  issued_ms: number;
+  /** Id of the token before it, and when that one ends. */
+  previous?: string;
+  previous_ms?: number;
+  revoked?: boolean;
+}
+
+export interface SessionIssue {
+  workerId: string;
+  jti: string;
+  expiresAtMs: number;
+  nowMs: number;
+  /** End of the token before it. */
+  previousUntilMs: number;
+  /** Id of the token that is renewed; it must be the current one. */
+  renewed?: string | undefined;
 }
 
 export interface CredentialWrite {
@@ -88,9 +112,10 @@ export class WorkerTrustRepository {
     const found = new Map<string, WorkerTrustRecord>();
     for (let at = 0; at < ids.length; at += BATCH_SIZE) {
       const some = ids.slice(at, at + BATCH_SIZE);
-      const [credentials, tokens, revoked] = await Promise.all([
+      const [credentials, tokens, sessions, revoked] = await Promise.all([
         this.redis.hmget(keys.workerCredentials(), ...some),
         this.redis.hmget(keys.workerTokens(), ...some),
+        this.redis.hmget(keys.workerSessions(), ...some),
         this.redis.hmget(keys.workerCredentialsRevoked(), ...some),
       ]);
       some.forEach((id, i) => {
@@ -98,7 +123,9 @@ export class WorkerTrustRepository {
         if (!text) return;
         const credential = JSON.parse(text) as StoredCredential;
         const [token_check = '', credential_hash = ''] = tokens[i]?.split(' ') ?? [];
-        found.set(id, { credential, token: { token_check, credential_hash }, ...(revokedAt && { revokedAt }) });
+        const session = sessions[i] ? (JSON.parse(sessions[i]) as WorkerSession) : undefined;
+        const token = { token_check, credential_hash };
+        found.set(id, { credential, token, ...(session && { session }), ...(revokedAt && { revokedAt }) });
       });
     }
     return found;
@@ -109,6 +136,32 @@ export class WorkerTrustRepository {
     const text = await this.redis.hget(keys.workerTokensVerified(), workerId);
     const [of, digest] = text?.split(':') ?? [];
     return of === fingerprint ? digest : undefined;
+  }
+
+  /** @returns whether the session was issued: the credential is valid, and a renewed token is the current one */
+  async issueSession(issue: SessionIssue): Promise<boolean> {
+    const { workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed = '' } = issue;
+    const args = [workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed];
+    const reply = await runScript(this.redis, 'issueWorkerSession', keys.workerSessions(), ...args);
+    return (reply as [string])[0] === 'issued';
+  }
+
+  async revokeSession(
+    scope: TenantScope,
+    workerId: string,
+  ): Promise<{ kind: 'revoked'; tenant: string } | { kind: 'missing' | 'other_tenant' }> {
+    const reply = await runScript(this.redis, 'revokeWorkerSession', keys.workerSessions(), workerId, scope);
+    const [kind, tenant = ''] = reply as ['revoked' | 'missing' | 'other_tenant', string?];
+    return kind === 'revoked' ? { kind, tenant } : { kind };
+  }
+
+  async keepChallenge(id: string, challenge: string, keepMs: number): Promise<void> {
+    await this.redis.set(keys.handshakeChallenge(id), challenge, 'PX', keepMs);
+  }
+
+  /** Returns a challenge once. */
+  takeChallenge(id: string): Promise<string | null> {
+    return this.redis.getdel(keys.handshakeChallenge(id));
   }
 
   /** Remembers signed packets. @returns for each whether it was not remembered before */

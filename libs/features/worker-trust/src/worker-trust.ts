@@ -1,6 +1,8 @@
+import { isSessionToken, type SessionTokens } from '@svc/identity';
 import { findSignatureFault, openPacketKey, type PacketKey } from '@svc/bus';
 import type { EffectiveConfig } from '@svc/settings';
 import { section } from '@svc/settings';
+import type { WorkerRecord } from '@svc/store';
 import {
   type AttestedDelivery,
   type AttestedPacket,
@@ -12,8 +14,14 @@ import {
   type WorkerScope,
 } from './attestation';
 import { ReplayGuard } from './replay-guard';
+import { SessionCheck } from './sessions';
 import { TokenVerifier, type VerifiableCredential } from './token-verifier';
-import type { StoredCredential, WorkerTrustRecord, WorkerTrustRepository } from './worker-trust.repository';
+import type {
+  StoredCredential,
+  WorkerSession,
+  WorkerTrustRecord,
+  WorkerTrustRepository,
+} from './worker-trust.repository';
 
 export type TrustMode = 'off' | 'warn' | 'enforce';
 
@@ -32,6 +40,9 @@ export interface WorkerTrustDeps {
   attestation: TrustMode | undefined;
   /** SVC_PACKET_SIGNATURES */
   signatures: TrustMode;
+  /** SVC_SDK_HANDSHAKE; no effect without `sessionTokens`. */
+  handshakes: TrustMode;
+  sessionTokens: SessionTokens | undefined;
   clock: { nowMs(): number };
   defaultTenant: string;
   onRefused(refused: RefusedWorker): void;
@@ -39,12 +50,27 @@ export interface WorkerTrustDeps {
   onError(error: unknown): void;
 }
 
+/** See `WorkerRecord`. */
+export type WorkerTrustView = Pick<WorkerRecord, 'attested' | 'tenant' | 'session'>;
+
 interface KnownWorker extends VerifiableCredential {
   credential: StoredCredential;
   scope: WorkerScope;
   keys: readonly PacketKey[];
+  session: WorkerSession | undefined;
   isRevoked: boolean;
 }
+
+type Refusal = RefusalReason | undefined;
+
+/** Reasons that a newer credential or session may remove. */
+const outdatedReasons: ReadonlySet<RefusalReason> = new Set([
+  'credential_cache_unavailable',
+  'credential_invalid',
+  'session_invalid',
+  'signature_invalid',
+  'signature_key_unknown',
+]);
 
 const nothing: WorkerScope = { pools: [], topics: [] };
 
@@ -57,6 +83,8 @@ export class WorkerTrust {
   private readonly workers = new Map<string, KnownWorker>();
   private readonly verifier: TokenVerifier;
   private readonly replays: ReplayGuard;
+  /** Undefined: sessions are not configured, or their tokens are ignored. */
+  readonly sessions: SessionCheck | undefined;
   private readonly revocations: ((workerId: string) => void)[] = [];
   private version = -1;
   private current: TrustMode = 'off';
@@ -66,6 +94,8 @@ export class WorkerTrust {
   constructor(private readonly deps: WorkerTrustDeps) {
     this.verifier = new TokenVerifier(deps.trust, (error) => deps.onError(error));
     this.replays = new ReplayGuard(deps.trust, deps.clock);
+    this.sessions =
+      deps.sessionTokens && deps.handshakes !== 'off' ? new SessionCheck(deps.sessionTokens, deps.clock) : undefined;
     // Before the first read every packet is refused, instead of none.
     this.current = deps.attestation ?? 'off';
   }
@@ -103,14 +133,21 @@ export class WorkerTrust {
     const { packet } = delivery;
     const { current: attestation } = this;
     const { signatures } = this.deps;
-    if (attestation === 'off' && signatures === 'off') return true;
+    if (this.isOff) return true;
     if (packet.kind === 'job_result' && isServiceSender(packet.sender_id)) return true;
-    const reason = attestation === 'off' ? undefined : this.findRefusal(packet);
-    return when(reason, (refusal) => {
-      if (!this.conclude(packet, refusal, attestation)) return false;
-      if (signatures === 'off') return true;
-      return when(this.findSignatureRefusal(delivery), (fault) => this.conclude(packet, fault, signatures));
-    });
+    const checks: [TrustMode, () => Refusal | Promise<Refusal>][] = [
+      // A session token that is present counts under `warn` too; only a missing one is accepted.
+      [this.sessions ? this.deps.handshakes : 'off', () => this.findSessionRefusal(packet)],
+      [attestation, () => this.findRefusal(packet)],
+      [signatures, () => this.findSignatureRefusal(delivery)],
+    ];
+    return this.pass(packet, checks);
+  }
+
+  /** The valid credential of a worker with what is known of its session and keys. */
+  find(workerId: string): Pick<KnownWorker, 'credential' | 'keys' | 'session'> | undefined {
+    const known = this.workers.get(workerId);
+    return known?.isRevoked === false ? known : undefined;
   }
 
   /** What a worker may do; undefined while attestation is not enforced, and then everything. */
@@ -126,15 +163,67 @@ export class WorkerTrust {
     return known && !known.isRevoked ? known.credential.tenant_id : undefined;
   }
 
-  private conclude(packet: AttestedPacket, reason: RefusalReason | undefined, mode: TrustMode): boolean {
-    if (reason === undefined) return true;
-    this.deps.onRefused({ kind: packet.kind, reason, mode, workerId: packet.sender_id });
-    return mode !== 'enforce';
+  private get isOff(): boolean {
+    return this.current === 'off' && this.deps.signatures === 'off' && !this.sessions;
   }
 
-  private findSignatureRefusal(
-    delivery: AttestedDelivery,
-  ): RefusalReason | undefined | Promise<RefusalReason | undefined> {
+  /** Runs the checks that are on, one after the other, until one refuses the packet. */
+  private pass(
+    packet: AttestedPacket,
+    [first, ...rest]: readonly [TrustMode, () => Refusal | Promise<Refusal>][],
+  ): boolean | Promise<boolean> {
+    if (!first) return true;
+    const [mode, check] = first;
+    if (mode === 'off') return this.pass(packet, rest);
+    const goOn = (reason: Refusal) => this.conclude(packet, reason, mode) && this.pass(packet, rest);
+    return when(check(), (reason) => {
+      // A result is sent once, so it is not refused for a change that this process has not read yet. When reading fails, the
+      // bus delivers it again.
+      const mayBeOutdated = packet.kind === 'job_result' && reason !== undefined && outdatedReasons.has(reason);
+      return mayBeOutdated ? this.sync().then(check).then(goOn) : goOn(reason);
+    });
+  }
+
+  /** What other processes show of a worker's trust. */
+  describe(workerId: string): WorkerTrustView {
+    if (this.isOff) return {};
+    const known = this.find(workerId);
+    const { session } = known ?? {};
+    return {
+      attested: known !== undefined,
+      ...(known && { tenant: known.credential.tenant_id }),
+      ...(this.sessions && session && { session: { exp_ms: session.exp_ms, revoked: session.revoked === true } }),
+    };
+  }
+
+  private conclude(packet: AttestedPacket, reason: Refusal, mode: TrustMode): boolean {
+    if (reason === undefined) return true;
+    // A token that is wrong was not sent by an older worker.
+    const isStrict = reason.startsWith('session_') && reason !== 'session_required';
+    this.deps.onRefused({ kind: packet.kind, reason, mode: isStrict ? 'enforce' : mode, workerId: packet.sender_id });
+    return mode !== 'enforce' && !isStrict;
+  }
+
+  private findSessionRefusal(packet: AttestedPacket): Refusal | Promise<Refusal> {
+    const { sessions } = this;
+    if (!sessions) return undefined;
+    if (!isFromClaimedWorker(packet)) return 'sender_id_mismatch';
+    const { auth_token: token, sender_id: id } = packet;
+    if (!isSessionToken(token)) return 'session_required';
+    const check = (): Refusal => {
+      const known = this.workers.get(id);
+      if (!known || known.isRevoked) return 'session_invalid';
+      const outcome = sessions.findRefusal(known, token);
+      return 'refusal' in outcome ? outcome.refusal : findScopeRefusal(packet, known.scope);
+    };
+    const first = check();
+    const known = this.workers.get(id);
+    // Another process may have issued it a moment ago.
+    if (first !== 'session_invalid' || !known || !sessions.isNewer(known, token)) return first;
+    return this.sync().then(check);
+  }
+
+  private findSignatureRefusal(delivery: AttestedDelivery): Refusal | Promise<Refusal> {
     const { packet, bytes } = delivery;
     if (!isFromClaimedWorker(packet)) return 'sender_id_mismatch';
     if (this.version < 0) return 'credential_cache_unavailable';
@@ -149,9 +238,11 @@ export class WorkerTrust {
     return fault ?? when(this.replays.isReplay(delivery), (isReplay) => (isReplay ? 'replay_detected' : undefined));
   }
 
-  private findRefusal(packet: AttestedPacket): RefusalReason | undefined | Promise<RefusalReason | undefined> {
+  private findRefusal(packet: AttestedPacket): Refusal | Promise<Refusal> {
     if (!isFromClaimedWorker(packet)) return 'sender_id_mismatch';
     if (this.version < 0) return 'credential_cache_unavailable';
+    // A session was issued to the holder of a key of the credential, and was checked before.
+    if (this.sessions && isSessionToken(packet.auth_token)) return undefined;
     const token = getToken(packet);
     if (token === '') return 'auth_token_missing';
     const known = this.workers.get(packet.sender_id);
@@ -169,7 +260,7 @@ export class WorkerTrust {
   private async readChanges(): Promise<void> {
     const { trust, attestation } = this.deps;
     const mode = attestation ?? (await this.configured());
-    if (mode !== 'off' || this.deps.signatures !== 'off') {
+    if (mode !== 'off' || this.deps.signatures !== 'off' || this.sessions) {
       const version = await trust.version();
       // A lower version is that of a restored backup.
       if (this.version < 0 || version < this.version) await this.readAll();
@@ -206,11 +297,17 @@ export class WorkerTrust {
       if (known) this.workers.set(id, known);
       else this.workers.delete(id);
       const wasValid = before !== undefined && !before.isRevoked;
-      if (isEnforced && wasValid && (!known || known.isRevoked)) for (const listener of this.revocations) listener(id);
+      const isOut = wasValid && (!known || known.isRevoked);
+      const lostSession = before?.session?.revoked !== true && known?.session?.revoked === true;
+      if ((isEnforced && isOut) || (this.sessions && lostSession))
+        for (const listener of this.revocations) listener(id);
     }
   }
 
-  private toKnown({ credential, token, revokedAt }: WorkerTrustRecord, before: KnownWorker | undefined): KnownWorker {
+  private toKnown(
+    { credential, token, session, revokedAt }: WorkerTrustRecord,
+    before: KnownWorker | undefined,
+  ): KnownWorker {
     const { tenant_id: tenant, allowed_pools: pools, allowed_topics: topics } = credential;
     const digest = before?.token.credential_hash === token.credential_hash ? before.digest : undefined;
     return {
@@ -218,6 +315,7 @@ export class WorkerTrust {
       token,
       ...(digest !== undefined && { digest }),
       scope: { tenant: tenant === this.deps.defaultTenant ? undefined : tenant, pools, topics },
+      session,
       keys: credential.public_keys.map((pem) => openPacketKey(pem)),
       isRevoked: revokedAt !== undefined,
     };

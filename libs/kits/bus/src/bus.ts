@@ -207,6 +207,39 @@ export class Bus {
     return this.keep(new CoreSubscription(this.connection, pattern, handler, { ...(group && { group }), onError }));
   }
 
+  /**
+   * Answers requests on a subject; the processes of a group share them. A handler that returns nothing leaves the request
+   * without an answer.
+   */
+  respond(
+    subject: string,
+    group: string,
+    handler: (bytes: Uint8Array) => Promise<Uint8Array | undefined>,
+  ): Consumption {
+    const onError = (error: unknown) => this.deps.onError?.(error, subject);
+    const running = new Set<Promise<void>>();
+    const subscription = this.connection.subscribe(subject, {
+      queue: group,
+      callback: (error, message) => {
+        if (error) return onError(error);
+        const work = handler(message.data)
+          .then((reply) => void (reply && message.respond(reply)))
+          .catch(onError)
+          .finally(() => running.delete(work));
+        running.add(work);
+      },
+    });
+    return this.keep({
+      get inFlight() {
+        return running.size;
+      },
+      stop: async () => {
+        subscription.unsubscribe();
+        await Promise.all(running);
+      },
+    });
+  }
+
   /** Resolves when the server has processed all previous publishes and subscriptions. */
   flush(): Promise<void> {
     return this.connection.flush();

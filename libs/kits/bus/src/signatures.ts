@@ -1,6 +1,7 @@
 /** Features do not import the wire layer. */
 export {
   findSignatureFault,
+  isSignedBy,
   openPacketKey,
   type PacketKey,
   type PacketSigner,

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { workerIdPattern } from '@svc/contract';
+import { handshakeDomainPrefix, workerIdPattern } from '@svc/contract';
 import { PacketTrust } from './packet-trust';
 import type { WorkerOptions } from './types';
 
@@ -65,6 +65,8 @@ const defaults = {
   labels: {},
   region: '',
   agentName: '',
+  sessions: true,
+  handshakeDomainPrefix,
   heartbeatMs: 5_000,
   graceMs: 10_000,
   ackWaitMs: 60_000,

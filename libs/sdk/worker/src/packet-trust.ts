@@ -1,6 +1,7 @@
 import type { Decoded } from '@svc/contract';
 import {
   findSignatureFault,
+  isSignedBy,
   openPacketKey,
   openPacketSigner,
   type PacketKey,
@@ -29,6 +30,23 @@ export class PacketTrust {
 
   get signs(): boolean {
     return this.signer !== undefined;
+  }
+
+  /** Whether this worker and the services can prove who they are, as sessions need. */
+  get provesBoth(): boolean {
+    return this.signs && this.serviceKeys.length > 0;
+  }
+
+  get keyId(): string {
+    return this.signer?.keyId ?? '';
+  }
+
+  sign(bytes: Uint8Array): Uint8Array {
+    return this.signer?.sign(bytes) ?? new Uint8Array();
+  }
+
+  isFromServices(bytes: Uint8Array, signature: Uint8Array): boolean {
+    return this.serviceKeys.some(({ key }) => isSignedBy(bytes, signature, key));
   }
 
   seal(bytes: Uint8Array): Uint8Array {

@@ -72,7 +72,9 @@ export async function openScheduler(
       const trace = headers();
       trace.set('traceparent', 'tp-1');
       const msgID = `${messageId(subject, packet)}${again}`;
-      await connection.jetstream().publish(subject ?? '', signing.seal(encodePacket(packet)), { msgID, headers: trace });
+      await connection
+        .jetstream()
+        .publish(subject ?? '', signing.seal(encodePacket(packet)), { msgID, headers: trace });
     },
     publish: (subject: string, bytes: Uint8Array) => connection.publish(subject, bytes),
     cancel: (job_id: string, grace_sec = 0, dispatch?: JobCancelDraft['dispatch']) =>

@@ -32,13 +32,14 @@ describe('a worker with the keys of the services', () => {
         'job.demo.echo': async (job) => {
           ran.push(job);
           job.progress(50);
-          if (job.id === 'long') await new Promise((done) => job.signal.addEventListener('abort', done));
+          if (job.jobId === 'long') await new Promise((done) => job.signal.addEventListener('abort', done));
         },
       },
       natsUrl: servers.natsUrl,
       redisUrl: servers.redisUrl,
       signingKey: own.secret,
       serviceKeys: [services.pem, next.pem],
+      sessions: false,
       signals: [],
       graceMs: 300,
       onError: (error, where) => errors.push(`${where}: ${String(error)}`),
@@ -84,7 +85,7 @@ describe('a worker with the keys of the services', () => {
   it('refuses forged dispatches and cancels, and reports them', async () => {
     signAs(services);
     await scheduler.dispatch({ job_id: 'long' }, { to: 'w-1' });
-    await eventually(() => expect(ran.map(({ id }) => id)).toEqual(['long']));
+    await eventually(() => expect(ran.map(({ jobId }) => jobId)).toEqual(['long']));
 
     signAs(stranger);
     scheduler.cancel('long');
@@ -104,7 +105,7 @@ describe('a worker with the keys of the services', () => {
       ['sys.job.cancel', 103],
       ['sys.job.cancel', 104],
     ]);
-    expect(ran.map(({ id }) => id)).toEqual(['long']);
+    expect(ran.map(({ jobId }) => jobId)).toEqual(['long']);
     expect(errors).toHaveLength(4);
     await eventually(async () => expect(await scheduler.open('dur_job_demo_echo__job_demo_echo')).toBe(0));
   });

@@ -98,6 +98,12 @@ export interface WorkerOptions {
    * refused. Default: those in SVC_SERVICE_PUBLIC_KEYS, one after the other.
    */
   serviceKeys?: readonly string[];
+  /**
+   * Gets a session when both `signingKey` and `serviceKeys` are given; default on. Off where the services have no sessions.
+   */
+  sessions?: boolean;
+  /** Prefix of the domains of the handshake, as in SVC_HANDSHAKE_DOMAIN_PREFIX of the services; default SVC. */
+  handshakeDomainPrefix?: string;
   heartbeatMs?: number;
   /** Grace period for aborted jobs and for shutdown; default 10 s. */
   graceMs?: number;

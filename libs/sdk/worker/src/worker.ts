@@ -64,6 +64,8 @@ export class RunningWorker implements Worker {
     this.connecting = this.connect();
     const { link, heartbeater, own, shared } = await this.connecting;
     await Promise.all([...own, ...shared].map(({ ready }) => ready));
+    // Before the first heartbeat, which may have to prove the session.
+    await link.session?.open();
     if (this.isDraining) return;
     heartbeater.start();
     for (const signal of this.settings.signals) process.once(signal, this.onSignal);
@@ -91,6 +93,7 @@ export class RunningWorker implements Worker {
         isConnected = true;
         for (const source of [...parts.own, ...parts.shared]) source.pullAgain();
         heartbeater.announceTwice();
+        if (link.session?.token === '') void link.session.open();
       }
     })();
     await link.connection.flush();

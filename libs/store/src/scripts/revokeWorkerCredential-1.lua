@@ -14,5 +14,6 @@ if scope ~= '*' and scope ~= cjson.decode(known).tenant_id then return { 'other_
 if redis.call('HSETNX', key.workerCredentialsRevoked(), id, now) == 0 then return { 'unchanged' } end
 redis.call('SREM', key.workerCredentialsActive(), id)
 redis.call('HDEL', key.workerTokensVerified(), id)
+revoke_session(id)
 note_trust_change(id)
 return { 'revoked' }

@@ -32,6 +32,7 @@ redis.call('HSET', credentials, id, credential)
 if token ~= '' then
   redis.call('HSET', key.workerTokens(), id, token)
   redis.call('HDEL', key.workerTokensVerified(), id)
+  revoke_session(id)
 end
 redis.call('HDEL', key.workerCredentialsRevoked(), id)
 redis.call('SADD', key.workerCredentialsActive(), id)

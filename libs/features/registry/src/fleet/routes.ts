@@ -11,8 +11,8 @@ const handle = handlersFor<FleetContext>();
 
 /** Workers and pools. */
 export const fleetRoutes = [
-  handle(contract.listWorkers, async ({ ctx }) => ({ items: await listWorkers(ctx.fleet) })),
-  handle(contract.getWorker, ({ params, ctx }) => getWorker(ctx.fleet, params.id)),
+  handle(contract.listWorkers, async ({ caller, ctx }) => ({ items: await listWorkers(ctx.fleet, caller) })),
+  handle(contract.getWorker, ({ params, caller, ctx }) => getWorker(ctx.fleet, params.id, caller)),
   handle(contract.listPools, async ({ ctx }) => ({ items: await listPools(ctx.fleet) })),
-  handle(contract.getPool, ({ params, ctx }) => getPool(ctx.fleet, params.name)),
+  handle(contract.getPool, ({ params, caller, ctx }) => getPool(ctx.fleet, params.name, caller)),
 ];

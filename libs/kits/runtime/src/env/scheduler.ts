@@ -52,6 +52,12 @@ const scheduler = variables({
     default: 'false',
     doc: 'Ignores results and progress without a dispatch id from all workers, not only from workers known to send it.',
   },
+  handshakeDomainPrefix: {
+    name: 'SVC_HANDSHAKE_DOMAIN_PREFIX',
+    type: 'string',
+    default: 'SVC',
+    doc: 'Prefix of the domains under which the packets of the trust handshake are signed.',
+  },
   outputPolicyEnabled: {
     name: 'OUTPUT_POLICY_ENABLED',
     type: 'bool',

@@ -16,7 +16,6 @@ const off = ['off', 'false', '0', 'no'];
  * exist. The change that implements a control removes its row and declares its variables.
  */
 export const unavailableControls: readonly UnavailableControl[] = [
-  { name: 'SVC_SDK_HANDSHAKE', control: 'the session handshake of workers', inactive: off },
   { name: 'SVC_HEARTBEAT_MODE', control: 'checking heartbeats against credentials', inactive: ['authority'] },
   { name: 'SVC_USER_AUTH_ENABLED', control: 'users with passwords', inactive: off },
   { name: 'SVC_RBAC_ROLE_DEFS', control: 'custom roles', inactive: ['[]'] },

@@ -17,11 +17,18 @@ export const workerTrustVariables = variables({
     default: 'off',
     doc: 'Handling of worker packets without a valid signature: not checked, handled with a warning, or refused. Must be equal on gateway, scheduler and engine.',
   },
+  sdkHandshake: {
+    name: 'SVC_SDK_HANDSHAKE',
+    type: 'enum',
+    choices: ['off', 'warn', 'enforce'],
+    default: 'warn',
+    doc: 'Handling of session tokens of workers, where SVC_PACKET_SIGNING_KEY is set: ignored, checked when present, or required. Must be equal on gateway, scheduler and engine.',
+  },
   packetSigningKey: {
     name: 'SVC_PACKET_SIGNING_KEY',
     type: 'string',
     secret: true,
-    doc: 'P-256 private key (PEM) that signs dispatches and cancels, so that workers can refuse forged ones; must be equal on gateway, scheduler and engine.',
+    doc: 'P-256 private key (PEM) that signs dispatches and cancels, so that workers can refuse forged ones, and the sessions of workers; must be equal on gateway, scheduler and engine.',
   },
   packetSigningKeyPath: { name: 'SVC_PACKET_SIGNING_KEY_PATH', type: 'path', doc: 'File of the packet signing key.' },
 });
@@ -34,6 +41,12 @@ export const workerTrustRules: Rule<TrustEnv> = (env) => [
     'SVC_PACKET_SIGNING_KEY',
     env.packetSigningKey ?? env.packetSigningKeyPath,
     'SVC_PACKET_SIGNATURES is enforce',
+  ),
+  ...needed(
+    env.sdkHandshake === 'enforce',
+    'SVC_PACKET_SIGNING_KEY',
+    env.packetSigningKey ?? env.packetSigningKeyPath,
+    'SVC_SDK_HANDSHAKE is enforce',
   ),
   ...(env.packetSigningKey !== undefined && env.packetSigningKeyPath !== undefined
     ? [

@@ -64,6 +64,12 @@ export const schedulerMetrics = metrics({
     labels: ['kind', 'reason', 'mode'],
     help: 'Packets of workers that attestation refused (mode enforce), or would refuse (mode warn), by kind and reason.',
   },
+  workerHandshakes: {
+    name: 'svc_scheduler_worker_handshakes_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Steps of the trust handshake that ended it: issued, renewed, unreadable, or the reason of the refusal.',
+  },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Orphaned jobs that were requeued.' },
   flushedOnWorkerOnline: {
     name: 'svc_scheduler_dispatch_flush_on_worker_online_total',
