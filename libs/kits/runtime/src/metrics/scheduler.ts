@@ -70,6 +70,11 @@ export const schedulerMetrics = metrics({
     labels: ['outcome'],
     help: 'Steps of the trust handshake that ended it: issued, renewed, unreadable, or the reason of the refusal.',
   },
+  unopenedTickets: {
+    name: 'svc_scheduler_unopened_result_tickets_total',
+    type: 'counter',
+    help: 'Result tickets that were forged, expired, of another dispatch, or sealed with an unknown key. The record is read instead.',
+  },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Orphaned jobs that were requeued.' },
   flushedOnWorkerOnline: {
     name: 'svc_scheduler_dispatch_flush_on_worker_online_total',
