@@ -43,7 +43,7 @@ async function trusted(...schedulers: Scheduler[]): Promise<void> {
 }
 
 describe('sessions', () => {
-  it('an SDK worker gets one before its first heartbeat, and its packets carry the token', async () => {
+  it('an SDK worker gets one before its first heartbeat, and its packets contain the token', async () => {
     const scheduler = await start('enforce');
     await trusted(scheduler);
     const errors: unknown[] = [];

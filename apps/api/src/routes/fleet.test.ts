@@ -110,7 +110,15 @@ describe('workers with credentials', () => {
 
   it('are listed to their own tenant, those of the installation to all', async () => {
     const base = {
-      ...{ pool: 'demo', region: '', type: 'cpu', agent_name: '', draining: false, active_jobs: 0, max_parallel_jobs: 1 },
+      ...{
+        pool: 'demo',
+        region: '',
+        type: 'cpu',
+        agent_name: '',
+        draining: false,
+        active_jobs: 0,
+        max_parallel_jobs: 1,
+      },
       ...{ capabilities: [], labels: {}, cpu_load: 0, gpu_utilization: 0, memory_load: 0, ready_topics: [] },
       last_heartbeat_ms: Date.now(),
     };

@@ -6,12 +6,12 @@ import { useApi } from '../api.testing';
 import { statusAndCode } from '../caller.testing';
 
 const path = '/api/v1/workers/credentials';
-const keyOf = (namedCurve: string) =>
+const generatePublicKey = (namedCurve: string) =>
   generateKeyPairSync('ec', { namedCurve }).publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const secretKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString();
-const [publicKey, otherKey] = [keyOf('P-256'), keyOf('P-384')];
+const [publicKey, otherKey] = [generatePublicKey('P-256'), generatePublicKey('P-384')];
 
 describe('worker credentials', () => {
   // Neither tenant of the tests is the default tenant.

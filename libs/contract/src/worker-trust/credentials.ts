@@ -172,6 +172,7 @@ export const revokeWorkerSession = endpoint({
     }),
   },
   errors: ['worker_not_found', 'service_unavailable'],
+  otherTenant: 'absent',
 });
 
 export const workerTrustEndpoints = [

@@ -18,8 +18,8 @@ export interface RoutableWorker {
   /** Whether it announced its topics within the readiness TTL. */
   announced: boolean;
   draining: boolean;
-  /** Pools and topics that its credential permits; absent = all. */
-  scope?: { pools: readonly string[]; topics: readonly string[] };
+  /** What its credential permits; absent = everything. Without a tenant, jobs of all tenants. */
+  scope?: { tenant?: string | undefined; pools: readonly string[]; topics: readonly string[] };
 }
 
 /** Routing requirements of a job. Jobs with equal requirements share a lane. */
@@ -98,6 +98,10 @@ const fitsExceptCapabilities = (
   (!readinessRequired ||
     (worker.announced && worker.readyTopics.some((pattern) => matchesTopic(pattern, needs.topic)))) &&
   Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value);
+
+/** Whether a worker may run jobs of a tenant. The lanes are shared by tenants, so `canServe` does not check it. */
+export const servesTenant = ({ scope }: RoutableWorker, tenant: string): boolean =>
+  scope?.tenant === undefined || scope.tenant === tenant;
 
 const isPermitted = ({ scope }: RoutableWorker, pool: string, topic: string): boolean =>
   scope === undefined ||

@@ -1,4 +1,13 @@
-import { awaitedWorker, chooseWorker, levels, toLane, toRoutingNeeds, timeoutsFor, waitingReason } from '@svc/routing';
+import {
+  awaitedWorker,
+  chooseWorker,
+  levels,
+  servesTenant,
+  toLane,
+  toRoutingNeeds,
+  timeoutsFor,
+  waitingReason,
+} from '@svc/routing';
 import type { RoutableWorker, RoutingNeeds, RoutingRules } from '@svc/routing';
 import type { Base, Fleet, LicenseLimits } from '@svc/platform';
 import type { DispatchPlan, JobRecord } from '@svc/store';
@@ -11,7 +20,7 @@ import type { WorkerRegistry } from './worker-registry';
 const RECHECK_MS = 10 * 60_000;
 
 export interface PlanDeps extends Pick<Base, 'clock' | 'random'> {
-  registry: Pick<WorkerRegistry, 'routable' | 'serves'>;
+  registry: Pick<WorkerRegistry, 'routable'>;
   fleet: Fleet;
   license(): LicenseLimits;
 }
@@ -64,7 +73,7 @@ export function planDispatch(deps: PlanDeps, job: PlannedJob, inputs: PlanInputs
   const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
   const nowMs = clock.nowMs();
   // The holder of an undelivered dispatch may have received the job: it is a candidate until it is declared lost.
-  const workers = registry.routable(nowMs, undelivered).filter(({ id }) => registry.serves(id, job.tenant));
+  const workers = registry.routable(nowMs, undelivered).filter((worker) => servesTenant(worker, job.tenant));
   const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
   const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);
   const worker = choice.kind === 'worker' ? choice.worker : undefined;

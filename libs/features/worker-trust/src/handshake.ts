@@ -152,7 +152,7 @@ export class HandshakeService {
     handle: (packet: TrustPacket) => Promise<Uint8Array>,
   ): Promise<Uint8Array | undefined> {
     const packet = decodeTrustPacket(bytes);
-    // Nothing can be said to a sender that cannot be read.
+    // A packet that cannot be read gets no answer: its sender is unknown.
     if (!packet) {
       this.deps.onHandshake('unreadable');
       return undefined;

@@ -13,9 +13,9 @@ export async function revokeWorkerSession(
   caller: Caller,
   workerId: string,
 ): Promise<{ worker_id: string; tenant: string; revoked: boolean }> {
-  if (!deps.hasSessions) throw new AppError('service_unavailable');
   const outcome = await deps.trust.revokeSession(managedScope(caller, deps.defaultTenant), workerId);
   if (outcome.kind !== 'revoked') throw new AppError('worker_not_found');
+  if (!deps.hasSessions) throw new AppError('service_unavailable');
   // After a crash here, replicas find the change by themselves within a second.
   await announceChange(deps, workersScope);
   return { worker_id: workerId, tenant: outcome.tenant, revoked: true };

@@ -177,7 +177,7 @@ export class WorkerTrustRepository {
 
   /** Lets other processes, and this one after a restart, verify the token without argon2. */
   async keepVerified(workerId: string, fingerprint: string, digest: string): Promise<void> {
-    // Written after a replacement, it names the replaced credential and counts for nothing.
+    // Written after a replacement, it names the replaced credential and is ignored.
     await this.redis.hset(keys.workerTokensVerified(), workerId, `${fingerprint}:${digest}`);
   }
 }

@@ -72,6 +72,8 @@ const outdatedReasons: ReadonlySet<RefusalReason> = new Set([
   'signature_key_unknown',
 ]);
 
+const MIN_SYNC_INTERVAL_MS = 20;
+
 const nothing: WorkerScope = { pools: [], topics: [] };
 
 /**
@@ -87,6 +89,7 @@ export class WorkerTrust {
   readonly sessions: SessionCheck | undefined;
   private readonly revocations: ((workerId: string) => void)[] = [];
   private version = -1;
+  private syncedAtMs = -Infinity;
   private current: TrustMode = 'off';
   private running: Promise<void> | undefined;
   private next: Promise<void> | undefined;
@@ -175,12 +178,12 @@ export class WorkerTrust {
     if (!first) return true;
     const [mode, check] = first;
     if (mode === 'off') return this.pass(packet, rest);
-    const goOn = (reason: Refusal) => this.conclude(packet, reason, mode) && this.pass(packet, rest);
+    const proceed = (reason: Refusal) => this.conclude(packet, reason, mode) && this.pass(packet, rest);
     return when(check(), (reason) => {
       // A result is sent once, so it is not refused for a change that this process has not read yet. When reading fails, the
       // bus delivers it again.
       const mayBeOutdated = packet.kind === 'job_result' && reason !== undefined && outdatedReasons.has(reason);
-      return mayBeOutdated ? this.sync().then(check).then(goOn) : goOn(reason);
+      return mayBeOutdated ? this.syncSoon().then(check).then(proceed) : proceed(reason);
     });
   }
 
@@ -194,6 +197,13 @@ export class WorkerTrust {
       ...(known && { tenant: known.credential.tenant_id }),
       ...(this.sessions && session && { session: { exp_ms: session.exp_ms, revoked: session.revoked === true } }),
     };
+  }
+
+  /** Applies all earlier changes. Bounds the reads that a flood of forged results causes. */
+  private async syncSoon(): Promise<void> {
+    const waitMs = this.syncedAtMs + MIN_SYNC_INTERVAL_MS - performance.now();
+    if (waitMs > 0) await new Promise((resume) => setTimeout(resume, waitMs));
+    return this.sync();
   }
 
   private conclude(packet: AttestedPacket, reason: Refusal, mode: TrustMode): boolean {
@@ -258,6 +268,7 @@ export class WorkerTrust {
   }
 
   private async readChanges(): Promise<void> {
+    this.syncedAtMs = performance.now();
     const { trust, attestation } = this.deps;
     const mode = attestation ?? (await this.configured());
     if (mode !== 'off' || this.deps.signatures !== 'off' || this.sessions) {
@@ -298,7 +309,7 @@ export class WorkerTrust {
       else this.workers.delete(id);
       const wasValid = before !== undefined && !before.isRevoked;
       const isOut = wasValid && (!known || known.isRevoked);
-      const lostSession = before?.session?.revoked !== true && known?.session?.revoked === true;
+      const lostSession = before !== undefined && !before.session?.revoked && known?.session?.revoked === true;
       if ((isEnforced && isOut) || (this.sessions && lostSession))
         for (const listener of this.revocations) listener(id);
     }

@@ -1,4 +1,12 @@
-import { AppError, type Caller, everyTenant, managedScope, type PoolDetail, type PoolView, type WorkerView } from '@svc/contract';
+import {
+  AppError,
+  type Caller,
+  everyTenant,
+  managedScope,
+  type PoolDetail,
+  type PoolView,
+  type WorkerView,
+} from '@svc/contract';
 import type { PoolTable } from '@svc/routing';
 import type { Store, WorkerRecord } from '@svc/store';
 import type { Clock, Fleet } from '@svc/platform';
