@@ -14,9 +14,9 @@ const layers = {
 };
 /** Features in their order: each may import those before it, so that no two depend on each other. */
 const features = [
-  ...['audit', 'settings', 'registry', 'admission', 'decision', 'budget', 'jobs', 'approvals', 'policy-admin'],
-  ...['config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'streams', 'status'],
-  ...['locks'],
+  ...['audit', 'settings', 'registry', 'worker-trust', 'admission', 'decision', 'budget', 'jobs', 'approvals'],
+  ...['policy-admin', 'config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'streams'],
+  ...['status', 'locks'],
 ];
 const belowFeatures = ['adapter', 'runtime', 'pure', 'testing'].map((layer) => `layer:${layer}`);
 const featureOrder = features.map((name, place) => ({

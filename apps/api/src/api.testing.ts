@@ -18,6 +18,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
+import { openWorkerTrust } from '@svc/worker-trust';
 import { followWorkers, openRegistry, type WorkerRegistry } from '@svc/dispatch';
 import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
 import type { Store } from '@svc/store';
@@ -241,7 +242,7 @@ async function start(
   const probes = { addr: env.metricsAddr, open: false };
   const platform = await openPlatform(boot, { service: 'gateway', queues, probes, metrics: opened });
   const registry = openRegistry(env);
-  await followWorkers(boot, platform, registry);
+  await followWorkers(boot, platform, registry, await openWorkerTrust(boot, platform));
   const onProblem = (problem: unknown) => void defects.push(problem);
   const fleetHooks = { onProblem, onChange: () => undefined };
   const files = await openFleetFiles(

@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
+import { dataTokensFrom, packetSignerFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import type { JobEndings, ResultJob } from '@svc/store';
 import {
@@ -18,6 +18,7 @@ import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
+import { WorkerTrustRepository } from '@svc/worker-trust';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import type { Streams } from './streams/open-streams';
@@ -164,8 +165,16 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     policyDocuments,
     policyShadows: { ...policyDocuments, store, summaries: new ShadowSummaries(store, clock) },
-    fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
+    fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
     pools: { ...changes, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
+    workerTrust: {
+      ...changes,
+      topics,
+      trust: new WorkerTrustRepository(store.redis),
+      hasSessions: env.sdkHandshake !== 'off' && packetSignerFrom(env) !== undefined,
+      defaultTenant: env.defaultTenant,
+      license: licenseLimits(license),
+    },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs, defaultTenant: env.defaultTenant },
     schemas: {
       ...changes,

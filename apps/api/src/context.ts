@@ -9,6 +9,7 @@ import type { PolicyLabContext } from '@svc/policy-lab';
 import type { FleetContext, PoolContext, SchemaContext, TopicContext } from '@svc/registry';
 import type { StatusContext } from '@svc/status';
 import type { StreamContext } from '@svc/streams';
+import type { WorkerTrustContext } from '@svc/worker-trust';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 import type { LockContext } from '@svc/locks';
 
@@ -26,6 +27,7 @@ export type ApiContext = ApprovalContext &
   AuditContext &
   FleetContext &
   PoolContext &
+  WorkerTrustContext &
   RunContext &
   ScheduleContext &
   SchemaContext &

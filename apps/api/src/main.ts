@@ -1,5 +1,6 @@
 import { endpoints } from '@svc/contract';
 import { mount, openapi, proxyCheck, serve, serveSwagger } from '@svc/http';
+import { packetSignerFrom } from '@svc/identity';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -16,6 +17,7 @@ import {
 } from '@svc/runtime';
 import { followWorkers, openRegistry } from '@svc/dispatch';
 import { openFleet } from '@svc/registry';
+import { openWorkerTrust } from '@svc/worker-trust';
 import { openEndings, openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { mountAdmin } from './admin/mount-admin';
 import { apiInfo } from './api-info';
@@ -49,10 +51,12 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     queues,
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
+    signer: packetSignerFrom(env),
     onDisconnected: () => registry.busDisconnected(),
     onReconnected: () => registry.busConnected(clock.nowMs()),
   });
-  await followWorkers(boot, platform, registry);
+  const trust = await openWorkerTrust(boot, platform);
+  await followWorkers(boot, platform, registry, trust);
   const { fleet } = await openFleet(boot, platform.store);
   onStop(
     'files',

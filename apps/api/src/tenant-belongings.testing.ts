@@ -46,6 +46,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
     workers: [liveWorker(of.worker)],
   });
   await send('schemas.put');
+  await send('workers.createCredential');
   await send('topics.register');
   for (const id of ['acquire', 'acquire', 'release', 'renew'] as const) await send(`locks.${id}`);
   await send('config.put');

@@ -45,6 +45,9 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     principal_id: undefined,
   }),
   'jobs.remediate': (_words, _tenant, of) => ({ remediation_id: `remedy-of-${of.team}` }),
+  'workers.createCredential': (_words, _tenant, { worker }) => ({
+    ...{ worker_id: worker, allowed_pools: ['demo'], allowed_topics: undefined, public_keys: [] },
+  }),
   'approvals.repair': () => ({ apply: true }),
   'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.renew': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),

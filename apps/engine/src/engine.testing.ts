@@ -17,6 +17,7 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
+import { openWorkerTrust } from '@svc/worker-trust';
 import { followWorkers, openRegistry, type WorkerRegistry } from '@svc/dispatch';
 import { openEndings, openPlatform, type Platform, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
@@ -118,7 +119,7 @@ export async function startEngine(
       metrics: opened,
     });
     const registry = openRegistry(env);
-    await followWorkers(boot, platform, registry);
+    await followWorkers(boot, platform, registry, await openWorkerTrust(boot, platform));
     const kernel = await openKernel(kernelSettings(env), { redis: platform.store.redis, log: silentLogger, clock });
     stops.push(() => kernel.close());
     const timeouts: TimeoutTable = { ...defaultTimeouts, ...plan.timeouts };

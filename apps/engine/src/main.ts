@@ -1,5 +1,6 @@
 import { subjects } from '@svc/contract';
 import { startWorkers } from '@svc/queues';
+import { packetSignerFrom } from '@svc/identity';
 import { queues } from '@svc/queues.config';
 import {
   approvalMetrics,
@@ -16,6 +17,7 @@ import {
 } from '@svc/runtime';
 import { followWorkers, openRegistry } from '@svc/dispatch';
 import { openFleet } from '@svc/registry';
+import { openWorkerTrust } from '@svc/worker-trust';
 import { openEndings, openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
@@ -53,10 +55,12 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     queues,
     probes: { addr: env.httpAddr, open: env.metricsPublic },
     metrics: opened,
+    signer: packetSignerFrom(env),
     onDisconnected: () => registry.busDisconnected(),
     onReconnected: () => registry.busConnected(clock.nowMs()),
   });
-  await followWorkers(boot, platform, registry);
+  const trust = await openWorkerTrust(boot, platform);
+  await followWorkers(boot, platform, registry, trust);
   const { fleet } = await openFleet(boot, platform.store);
   const { kernel } = await openServiceKernel(boot, platform, metrics);
   health.dependsOn('policy', async () => {

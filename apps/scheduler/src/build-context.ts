@@ -10,6 +10,7 @@ import {
   InFlightRecords,
   ReportStates,
   type SchedulingEvents,
+  releaseRevokedWorker,
   StartWrites,
   type WorkerRegistry,
 } from '@svc/dispatch';
@@ -19,11 +20,13 @@ import { type ResultFacts, ScanRunner } from '@svc/output-safety';
 import type { DataUrlSettings } from '@svc/jobs';
 import { jobBus, licenseLimits, type Fleet, type Platform } from '@svc/platform';
 import type { ResultJob } from '@svc/store';
+import type { WorkerTrust } from '@svc/worker-trust';
 import type { SchedulerContext } from './context';
 
 export interface ContextParts {
   platform: Platform;
   registry: WorkerRegistry;
+  trust: WorkerTrust;
   fleet: Fleet;
   kernel: Kernel;
   events: SchedulingEvents;
@@ -46,7 +49,7 @@ async function isBusResponsive(bus: Bus): Promise<boolean> {
 /** Builds the dependencies shared by processors, consumers and loops. */
 export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): SchedulerContext {
   const { env, clock, log } = boot;
-  const { platform, registry, fleet, kernel, events, metrics } = parts;
+  const { platform, registry, trust, fleet, kernel, events, metrics } = parts;
   const { store, bus, license, senderId } = platform;
   const config = new EffectiveConfig(store, clock, env.configReloadIntervalMs);
   const enforcement = env.schemaEnforcement;
@@ -114,7 +117,14 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       return 0;
     });
   const scans = new ScanRunner(deps);
-  return { ...deps, laneDispatcher, defaultTenant: env.defaultTenant, refreshLoad: () => admission.refresh() };
+  registry.restrict((id) => trust.scopeOf(id));
+  trust.onRevoked((workerId) => {
+    // After a crash here its silence releases the jobs.
+    void releaseRevokedWorker(deps, workerId).catch((error: unknown) =>
+      log.warn('releasing the jobs of a revoked worker failed', { worker_id: workerId, error }),
+    );
+  });
+  return { ...deps, trust, laneDispatcher, defaultTenant: env.defaultTenant, refreshLoad: () => admission.refresh() };
 }
 
 /** Settings of data URLs; undefined unless both the signing key and the gateway's base URL are configured. */

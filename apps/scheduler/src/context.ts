@@ -1,9 +1,11 @@
 import { processorsFor } from '@svc/queues';
+import type { WorkerTrust } from '@svc/worker-trust';
 import type { LaneDispatcher, SchedulingDeps } from '@svc/dispatch';
 
 /** Dependencies of the scheduler's processors, consumers and loops. */
 export interface SchedulerContext extends SchedulingDeps {
   laneDispatcher: LaneDispatcher;
+  trust: WorkerTrust;
   defaultTenant: string;
   /** Refreshes the load snapshot that admission control uses for jobs from the bus. */
   refreshLoad(): Promise<void>;

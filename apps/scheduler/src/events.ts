@@ -1,6 +1,7 @@
 import type { approvalMetrics, dispatchMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
 import { dispatchEvents, poolTopicLabel, reasonLabel, type SchedulingEvents } from '@svc/dispatch';
 import type { PoolTable } from '@svc/routing';
+import type { RefusedWorker } from '@svc/worker-trust';
 
 type SchedulerMetrics = OpenMetrics<
   typeof schedulerMetrics & typeof dispatchMetrics & typeof approvalMetrics
@@ -101,3 +102,16 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     preempted: (jobId) => log.info('job preempted', { job_id: jobId }),
   };
 }
+
+/** Counts packets that attestation refuses. The log names one of them a minute for each reason: senders are not verified. */
+export const reportRefusedWorkers =
+  (metrics: Pick<SchedulerMetrics, 'workerRefusals'>, log: Logger) =>
+  ({ kind, reason, mode, workerId }: RefusedWorker): void => {
+    metrics.workerRefusals.inc({ kind, reason, mode });
+    log.oncePer(`attestation:${kind}:${reason}`, 60_000).warn('packet of a worker failed attestation', {
+      worker_id: workerId.slice(0, 128),
+      kind,
+      reason,
+      mode,
+    });
+  };

@@ -1,5 +1,6 @@
 import { subjects } from '@svc/contract';
 import { startWorkers } from '@svc/queues';
+import { packetSignerFrom, sessionTokensFrom } from '@svc/identity';
 import { queues } from '@svc/queues.config';
 import {
   approvalMetrics,
@@ -20,8 +21,9 @@ import { openPlatform, openServiceKernel, startLoops, whenAvailable } from '@svc
 import { WorkerRegistry } from '@svc/dispatch';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
+import { openWorkerTrust, serveHandshakes } from '@svc/worker-trust';
 import { startConsumers } from './consumers';
-import { schedulingEvents } from './events';
+import { reportRefusedWorkers, schedulingEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
 import { schedulerLoops } from './loops';
 import { openLaneArrivals } from './open-lane-arrivals';
@@ -49,6 +51,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     queues,
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
+    signer: packetSignerFrom(env),
     onMalformed: (reason) => metrics.validationRejections.inc({ reason }),
     onDisconnected: () => registry.busDisconnected(),
     onReconnected: () => registry.busConnected(clock.nowMs()),
@@ -67,7 +70,15 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     if (!state.ok) throw new Error(state.reason);
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
-  const ctx = buildContext(boot, { platform, registry, fleet, kernel, events, metrics });
+  const trust = await openWorkerTrust(boot, platform, reportRefusedWorkers(metrics, log));
+  serveHandshakes(boot, platform, {
+    workers: trust,
+    signer: packetSignerFrom(env),
+    tokens: sessionTokensFrom(env),
+    domainPrefix: env.handshakeDomainPrefix,
+    onHandshake: (outcome) => metrics.workerHandshakes.inc({ outcome }),
+  });
+  const ctx = buildContext(boot, { platform, registry, trust, fleet, kernel, events, metrics });
   const onNoticeFailed = (error: unknown) => log.warn('publishing a config change failed', { error });
   const upkeep = configUpkeep({ ...ctx, onNoticeFailed }, files, {
     onMoved: (bundles) => log.info('policy bundles moved from system/default to system/policy', { bundles }),

@@ -16,6 +16,7 @@ import {
 } from '@svc/contract';
 import { eventually } from '@svc/testing';
 import { connect } from 'nats';
+import { openPacketSigner } from '@svc/jetstream';
 
 export interface RawWorkerPlan {
   id: string;
@@ -31,6 +32,12 @@ export interface RawWorkerPlan {
   sender?: string;
   /** Overrides the number of active jobs in its heartbeats. */
   counts?: () => number;
+  /** Credential in its heartbeats. */
+  token?: string;
+  /** Credential in its other packets; that of its heartbeats by default. */
+  packetToken?: string;
+  /** P-256 key that signs its packets. */
+  signingKey?: string;
   /** Sends no heartbeats. */
   silent?: boolean;
 }
@@ -44,10 +51,13 @@ const beatMs = 100;
 /** A worker without the SDK: tests control its version, its packets and when it answers. */
 export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
   const { id, pool = 'main', max = 1, capabilities = [], labels = {}, echo = true, answers, sender = id } = plan;
+  const { token = '', packetToken = token } = plan;
+  const signer = plan.signingKey === undefined ? undefined : openPacketSigner(plan.signingKey);
+  const seal = (bytes: Uint8Array) => signer?.seal(bytes) ?? bytes;
   const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const received: JobRequest[] = [];
   const held = new Set<string>();
-  const head = () => ({ trace_id: '', sender_id: sender, nowUs: Date.now() * 1_000 });
+  const head = () => ({ trace_id: '', sender_id: sender, nowUs: Date.now() * 1_000, auth_token: packetToken });
   const store = async (subject: string, bytes: Uint8Array) =>
     void (await connection.jetstream().publish(subject, bytes));
 
@@ -65,8 +75,12 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
         active_jobs: plan.counts?.() ?? held.size,
         capabilities,
         labels,
+        auth_token: token,
       };
-      connection.publish(subjects.heartbeat.name, encodePacket(heartbeatPacket(head(), beat)));
+      connection.publish(
+        subjects.heartbeat.name,
+        seal(encodePacket(heartbeatPacket({ ...head(), auth_token: '' }, beat))),
+      );
     },
     shake({ draining = false, topics = ['job.>'] } = {}): void {
       const shake = {
@@ -74,11 +88,11 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
         ready_topics: draining ? [] : topics,
         capabilities: draining ? { 'x-draining': true } : {},
       };
-      connection.publish(subjects.handshake.name, encodePacket(handshakePacket(head(), shake)));
+      connection.publish(subjects.handshake.name, seal(encodePacket(handshakePacket(head(), shake))));
     },
     progress(job_id: string, percent = 50, over: JobProgressDraft = {}): void {
       const progress = jobProgressPacket(head(), { job_id, percent, message: 'working', ...over });
-      connection.publish(subjects.jobProgress.name, encodePacket(progress));
+      connection.publish(subjects.jobProgress.name, seal(encodePacket(progress)));
     },
     /** Sends log lines and partial output. */
     report(job_id: string, over: JobProgressDraft): void {
@@ -105,7 +119,7 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
       const packet = rawPacket(jobResultPacket(head(), draft));
       // Set on the raw packet, since the encoder writes no unknown status.
       if (status === 'UNKNOWN') Object.assign(packet, { job_result: { ...packet.job_result, status: 99 } });
-      await store(subjects.jobResult.name, wire.BusPacket.encode(packet).finish());
+      await store(subjects.jobResult.name, seal(wire.BusPacket.encode(packet).finish()));
       // Until then heartbeats count the job; otherwise the scheduler would take it for lost.
       held.delete(request.job_id);
     },

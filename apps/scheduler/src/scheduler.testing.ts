@@ -1,5 +1,5 @@
 import type { Bus } from '@svc/bus';
-import { tiers } from '@svc/identity';
+import { packetSignerFrom, sessionTokensFrom, tiers } from '@svc/identity';
 import { kernelSettings, openKernel, type Kernel } from '@svc/kernel-client';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
@@ -25,9 +25,10 @@ import { redisOptions } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { join } from 'node:path';
 import { buildContext } from './build-context';
+import { openWorkerTrust, serveHandshakes } from '@svc/worker-trust';
 import { startConsumers } from './consumers';
 import type { SchedulerContext } from './context';
-import { schedulingEvents } from './events';
+import { reportRefusedWorkers, schedulingEvents } from './events';
 import { schedulerLoops } from './loops';
 import { openLaneArrivals } from './open-lane-arrivals';
 import { queueHooks, readGauges } from './gauges';
@@ -124,6 +125,7 @@ async function startParts(
     queues,
     probes: { addr: env.metricsAddr, open: false },
     metrics: opened,
+    signer: packetSignerFrom(env),
     onMalformed: (reason) => opened.metrics.validationRejections.inc({ reason }),
     onDisconnected: () => registry.busDisconnected(),
     onReconnected: () => registry.busConnected(clock.nowMs()),
@@ -137,12 +139,21 @@ async function startParts(
     { redis: platform.store.redis, log: silentLogger, clock },
   );
   onStop('kernel', () => kernel.close());
+  const trust = await openWorkerTrust(boot, platform, reportRefusedWorkers(opened.metrics, silentLogger));
+  serveHandshakes(boot, platform, {
+    workers: trust,
+    signer: packetSignerFrom(env),
+    tokens: sessionTokensFrom(env),
+    domainPrefix: env.handshakeDomainPrefix,
+    onHandshake: (outcome) => opened.metrics.workerHandshakes.inc({ outcome }),
+  });
   const pools = plan.pools ?? onePool;
   const timeouts: TimeoutTable = { ...defaultTimeouts, ...plan.timeouts };
   const events: Scheduler['events'] = [];
   const ctx = buildContext(boot, {
     platform,
     registry,
+    trust,
     fleet: { pools: () => pools, timeouts: () => timeouts },
     kernel: breakable(kernel, around.broken),
     events: recorded(

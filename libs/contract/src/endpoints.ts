@@ -15,6 +15,7 @@ import { systemEndpoints } from './status/system';
 import { topicEndpoints } from './registry/topics';
 import { streamEndpoints } from './streams/streams';
 import { workflowRunEndpoints } from './workflows/runs';
+import { workerTrustEndpoints } from './worker-trust/credentials';
 import { policyDocumentEndpoints } from './policy/documents';
 import { scheduleEndpoints } from './workflows/schedules';
 import { definitionEndpoints } from './workflows/workflows';
@@ -27,6 +28,7 @@ export * from './jobs/data-urls';
 export * from './jobs/dead-letters';
 export * from './registry/fleet';
 export * from './registry/pools';
+export * from './worker-trust/credentials';
 export {
   explainJob,
   jobBlockers,
@@ -67,6 +69,7 @@ export const endpoints = [
   ...dataUrlEndpoints,
   ...fleetEndpoints,
   ...poolEndpoints,
+  ...workerTrustEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,
   ...configEndpoints,

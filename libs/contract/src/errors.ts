@@ -33,6 +33,11 @@ export const errorCodes = {
     text: 'bundles are kept in the document system/policy',
     code: 'CONFIG_KEY_FORBIDDEN',
   },
+  worker_credential_invalid: {
+    status: 400,
+    text: 'the worker credential is not valid',
+    code: 'WORKER_CRED_BINDING_INVALID',
+  },
   invalid_workflow: { status: 400, text: 'the workflow is not valid' },
   invalid_schedule: { status: 400, text: 'the schedule is not valid' },
   policy_validation_failed: {
@@ -81,6 +86,11 @@ export const errorCodes = {
   artifact_not_found: { status: 404, text: 'artifact not found' },
   approval_not_found: { status: 404, text: 'approval not found' },
   worker_not_found: { status: 404, text: 'worker not found', code: 'WORKER_NOT_FOUND' },
+  worker_credential_not_found: {
+    status: 404,
+    text: 'worker credential not found',
+    code: 'WORKER_CRED_NOT_FOUND',
+  },
   pool_not_found: { status: 404, text: 'pool not found', code: 'POOL_NOT_FOUND' },
   topic_not_found: { status: 404, text: 'topic not found', code: 'TOPIC_NOT_FOUND' },
   config_schema_not_found: { status: 404, text: 'schema not found', code: 'CONFIG_SCHEMA_NOT_FOUND' },

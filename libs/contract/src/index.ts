@@ -8,6 +8,8 @@ export * from './pointers';
 export * from './proto/descriptor';
 export * from './proto/messages';
 export * from './proto/canonical';
+export * from './proto/signed-bytes';
+export * from './proto/trust-handshake';
 export * from './proto/names';
 export * from './proto/packet-json';
 export * from './resource-ref';

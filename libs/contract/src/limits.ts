@@ -35,4 +35,6 @@ export const limits = {
   /** Registered topics of one tenant, and of all tenants together: every replica holds the registry in memory. */
   tenantTopics: 1_000,
   topics: 5_000,
+  /** Worker credentials of one tenant, revoked ones included: every replica holds all of them in memory. */
+  tenantWorkerCredentials: 5_000,
 } as const;

@@ -9,6 +9,8 @@ export interface ClaimRequest {
   worker: WorkerSlot;
   /** Lanes that the worker can serve. */
   lanes: readonly string[];
+  /** The worker may run the jobs of this tenant only; absent = of all. */
+  tenant?: string;
   /** Maximum number of jobs: each takes one of these ids. */
   dispatchIds: readonly string[];
   /** 0 = no limit. */
@@ -47,6 +49,7 @@ export const claimDocument = (c: ClaimRequest, retain: object): object => ({
   from: jobStates.moves.dispatch.from,
   license_cap: c.licenseCap,
   snapshot: c.snapshot,
+  ...(c.tenant !== undefined && { tenant: c.tenant }),
   ...(c.inputBytes && { input_bytes: c.inputBytes }),
   retain,
 });

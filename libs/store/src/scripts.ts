@@ -27,6 +27,7 @@ export type ScriptName =
   | 'freeUnusedSlots'
   | 'hasQueueEntry'
   | 'intentDone'
+  | 'issueWorkerSession'
   | 'keepEcho'
   | 'lease'
   | 'move'
@@ -48,6 +49,8 @@ export type ScriptName =
   | 'requeueSchedule'
   | 'renewLock'
   | 'reserve'
+  | 'revokeWorkerCredential'
+  | 'revokeWorkerSession'
   | 'saveRun'
   | 'settleQuarantine'
   | 'settleStart'
@@ -57,6 +60,7 @@ export type ScriptName =
   | 'writeSchema'
   | 'writeShadow'
   | 'writeWithPolicy'
+  | 'writeWorkerCredential'
   | 'writeWorkflow';
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
@@ -77,6 +81,7 @@ const includes = [
   'placement',
   'accept',
   'run',
+  'trust',
   'schedule',
 ];
 

@@ -22,6 +22,12 @@ export interface WorkerRecord {
   draining: boolean;
   /** Whether its heartbeats report the number of running jobs. */
   reports_jobs?: boolean;
+  /** Whether it has a valid credential; absent where workers are not attested. */
+  attested?: boolean;
+  /** Tenant of its credential. */
+  tenant?: string;
+  /** Its last session; absent where there are none. */
+  session?: { exp_ms: number; revoked: boolean };
 }
 
 export interface WorkerSnapshot {

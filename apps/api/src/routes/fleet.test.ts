@@ -104,3 +104,46 @@ describe('without a pools file', () => {
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic: 'job.demo.x' })).status).toBe(200);
   });
 });
+
+describe('workers with credentials', () => {
+  const api = useApi({ env: { TENANT_ID: 'house' } });
+
+  it('are listed to their own tenant, those of the installation to all', async () => {
+    const base = {
+      ...{
+        pool: 'demo',
+        region: '',
+        type: 'cpu',
+        agent_name: '',
+        draining: false,
+        active_jobs: 0,
+        max_parallel_jobs: 1,
+      },
+      ...{ capabilities: [], labels: {}, cpu_load: 0, gpu_utilization: 0, memory_load: 0, ready_topics: [] },
+      last_heartbeat_ms: Date.now(),
+    };
+    const session = { exp_ms: Date.now() + 60_000, revoked: false };
+    const workers: WorkerRecord[] = [
+      { ...base, worker_id: 'own', attested: true, tenant: 'acme', session },
+      { ...base, worker_id: 'foreign', attested: true, tenant: 'globex' },
+      { ...base, worker_id: 'shared', attested: true, tenant: 'house', session: { ...session, revoked: true } },
+      { ...base, worker_id: 'unknown' },
+    ];
+    await api.store.workers.writeSnapshot({ captured_at: '', writer_id: 's', pools: {}, workers });
+    const get = (path: string, as = api.as('admin')) => as.get(`/api/v1/${path}`);
+    const ids = (items: unknown) => (items as { worker_id: string }[]).map(({ worker_id }) => worker_id);
+
+    const { body } = await get('workers');
+
+    expect(ids(body['items'])).toEqual(['own', 'shared', 'unknown']);
+    expect(body['items']).toMatchObject([
+      { attested: true, session_state: 'valid', session_valid: true },
+      { session_state: 'session_revoked', session_valid: false, session_revoked: true },
+      { session_state: 'no_session' },
+    ]);
+    expect(JSON.stringify(body)).not.toContain('"tenant"');
+    expect(ids((await get('pools/demo')).body['workers'])).toEqual(['own', 'shared', 'unknown']);
+    expect(statusAndCode(await get('workers/foreign'))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
+    expect(ids((await get('workers', api.as('everywhere'))).body['items'])).toHaveLength(4);
+  });
+});

@@ -10,6 +10,7 @@ import { policyLabRoutes } from '@svc/policy-lab';
 import { fleetRoutes, poolRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
 import { statusRoutes } from '@svc/status';
 import { streamRoutes } from '@svc/streams';
+import { workerTrustRoutes } from '@svc/worker-trust';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
 import { lockRoutes } from '@svc/locks';
@@ -29,6 +30,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...auditRoutes,
   ...fleetRoutes,
   ...poolRoutes,
+  ...workerTrustRoutes,
   ...runRoutes,
   ...scheduleRoutes,
   ...schemaRoutes,

@@ -22,21 +22,33 @@ export function startConsumers(bus: Bus, ctx: SchedulerContext, onFailed: OnFail
     }
   };
   return [
-    bus.consume(consumers.schedulerResult, ({ packet }) =>
-      durably(subjects.jobResult.name, () => handleResult(ctx, packet.sender_id, packet.body)),
+    bus.consume(consumers.schedulerResult, (delivery) =>
+      durably(subjects.jobResult.name, async () => {
+        const { packet } = delivery;
+        // A refused result is acknowledged: a redelivered one would be refused again.
+        const admitted = ctx.trust.admits(delivery);
+        if (admitted === true || (await admitted)) await handleResult(ctx, packet.sender_id, packet.body);
+      }),
     ),
     bus.consume(consumers.schedulerSubmit, ({ packet }) =>
       durably(subjects.jobSubmit.name, () =>
         ingestJob(ctx, packet.sender_id, packet.trace_id, packet.body, ctx.defaultTenant),
       ),
     ),
-    bus.subscribe(subjects.heartbeat, async ({ packet }) => {
+    bus.subscribe(subjects.heartbeat, async (delivery) => {
+      const { packet } = delivery;
+      if (!(await ctx.trust.admits(delivery))) return;
       await bestEffort(subjects.heartbeat.name, handleHeartbeat(ctx, packet.sender_id, packet.body));
     }),
-    bus.subscribe(subjects.handshake, ({ packet }) => handleHandshake(ctx, packet.sender_id, packet.body)),
+    bus.subscribe(subjects.handshake, async (delivery) => {
+      const { packet } = delivery;
+      if (await ctx.trust.admits(delivery)) handleHandshake(ctx, packet.sender_id, packet.body);
+    }),
     bus.subscribe(
       subjects.jobProgress,
-      async ({ packet }) => {
+      async (delivery) => {
+        const { packet } = delivery;
+        if (!(await ctx.trust.admits(delivery))) return;
         await bestEffort(subjects.jobProgress.name, handleProgress(ctx, packet.sender_id, packet.body));
       },
       { group: 'svc-scheduler' },

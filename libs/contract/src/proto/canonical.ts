@@ -16,6 +16,9 @@ export function canonicalPacket(packet: Packet): Uint8Array {
   return wire.BusPacket.encode(ordered({ ...rawPacket(packet), signature: null }) as object).finish();
 }
 
+/** A copy of a message whose maps are encoded in the order of their keys. */
+export const canonicalMessage = (message: object): object => ordered(message) as object;
+
 /** Labels and env that the platform adds after the decision, excluded from the hash. */
 const unhashedLabel = (name: string) =>
   name.startsWith('approval_') || name === 'svc.bus_msg_id' || name === 'policy.attachment_id';

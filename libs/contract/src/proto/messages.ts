@@ -57,6 +57,11 @@ export const ActorType = v1.ActorType;
 export type ActorType = svc.agent.v1.ActorType;
 export const AlertSeverity = v1.AlertSeverity;
 export type AlertSeverity = svc.agent.v1.AlertSeverity;
+export const HandshakePurpose = v1.WorkerHandshakePurpose;
+export type HandshakePurpose = svc.agent.v1.WorkerHandshakePurpose;
+export const ProofAlgorithm = v1.WorkerHandshakeProofAlgorithm;
+export const HandshakeRejection = v1.WorkerHandshakeRejectionReason;
+export type HandshakeRejection = svc.agent.v1.WorkerHandshakeRejectionReason;
 export const ComponentRole = v1.ComponentRole;
 export type ComponentRole = svc.agent.v1.ComponentRole;
 /** Application codes 1000 to 9999 are valid values without a name. */

@@ -61,7 +61,8 @@ interface RawField {
   content?: Uint8Array;
 }
 
-function* fieldsOf(bytes: Uint8Array): Generator<RawField> {
+/** The fields of an encoded message, in the order they were sent. @throws Error when it is unreadable */
+export function* fieldsOf(bytes: Uint8Array): Generator<RawField> {
   const reader = Reader.create(bytes);
   while (reader.pos < reader.len) {
     const start = reader.pos;

@@ -23,6 +23,9 @@ export interface WorkerView {
   online: boolean;
   session_state: string;
   session_valid: boolean;
+  session_exp_ms?: number;
+  session_revoked?: boolean;
+  attested?: boolean;
   agent_name?: string;
   ready_topics?: string[];
   draining?: boolean;
@@ -55,6 +58,9 @@ export const workerView = shape<WorkerView>({
     session_valid: Joi.boolean(),
   },
   optional: {
+    session_exp_ms: count('End of its session, unix ms; absent without one.'),
+    session_revoked: Joi.boolean().description('Present when its session was revoked.'),
+    attested: Joi.boolean().description('Whether it has a valid credential; absent where workers are not attested.'),
     agent_name: text('Display name of the agent.'),
     ready_topics: strings('Topics that it announced.'),
     draining: Joi.boolean(),

@@ -222,11 +222,9 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
   boundary_hardening: wholeSection(
     group('Switches that the environment overrides; read from system/default only.', {
       schema_enforcement: one(['off', 'warn', 'enforce'], 'Enforcement of topic schemas.', 'warn'),
-      worker_attestation: setting(
-        Joi.string()
-          .valid('off')
-          .messages({ 'any.only': '{{#label}} must be off: this version does not attest workers' }),
-        'Whether workers must present a credential; only off is supported in this version.',
+      worker_attestation: one(
+        ['off', 'warn', 'enforce'],
+        'Whether workers must present a credential: not checked, reported when it is missing or wrong, or required.',
         'off',
       ),
       worker_readiness_required: yes('Whether workers receive jobs only after they announce readiness.', false),
@@ -334,7 +332,6 @@ const actors: Readonly<Record<string, SettingActor>> = {
   approvals: 'platform',
   policy: 'platform',
   boundary_hardening: 'platform',
-  'boundary_hardening.worker_attestation': 'none',
   mcp: 'none',
   observability: 'none',
   alerting: 'none',

@@ -18,6 +18,8 @@ export interface RoutableWorker {
   /** Whether it announced its topics within the readiness TTL. */
   announced: boolean;
   draining: boolean;
+  /** What its credential permits; absent = everything. Without a tenant, jobs of all tenants. */
+  scope?: { tenant?: string | undefined; pools: readonly string[]; topics: readonly string[] };
 }
 
 /** Routing requirements of a job. Jobs with equal requirements share a lane. */
@@ -99,9 +101,19 @@ const fitsExceptCapabilities = (
 ): boolean =>
   worker.pool === pool.name &&
   !worker.draining &&
+  isPermitted(worker, pool.name, needs.topic) &&
   (!readinessRequired ||
     (worker.announced && worker.readyTopics.some((pattern) => matchesTopic(pattern, needs.topic)))) &&
   Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value);
+
+/** Whether a worker may run jobs of a tenant. The lanes are shared by tenants, so `canServe` does not check it. */
+export const servesTenant = ({ scope }: RoutableWorker, tenant: string): boolean =>
+  scope?.tenant === undefined || scope.tenant === tenant;
+
+const isPermitted = ({ scope }: RoutableWorker, pool: string, topic: string): boolean =>
+  scope === undefined ||
+  ((scope.pools.includes('*') || scope.pools.includes(pool)) &&
+    scope.topics.some((pattern) => matchesTopic(pattern, topic)));
 
 /**
  * The capability that blocks a job: the first one missing from the live worker that lacks the fewest. Undefined when no

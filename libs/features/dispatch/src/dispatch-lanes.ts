@@ -158,7 +158,9 @@ export class LaneDispatcher {
       .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isReservedForOther(needs, workerId, rules))
       .map(([id]) => id);
     if (lanes.length === 0) return undefined;
+    const tenant = registry.tenantOf(workerId);
     return {
+      ...(tenant !== undefined && { tenant }),
       worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel },
       lanes: this.sampleLanes(lanes),
       dispatchIds: Array.from({ length: room }, () => random.uuid()),

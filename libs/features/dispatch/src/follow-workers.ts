@@ -2,6 +2,7 @@ import { subjects } from '@svc/contract';
 import type { PacketDelivery } from '@svc/bus';
 import { licenseLimits, type Platform, startLoops } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
+import type { WorkerTrust } from '@svc/worker-trust';
 import { registerHeartbeat } from './register-heartbeat';
 import { WorkerRegistry } from './worker-registry';
 
@@ -20,6 +21,7 @@ export async function followWorkers(
   { clock, log, onStop }: Pick<Boot<WorkerTimes>, 'clock' | 'log' | 'onStop'>,
   { store, bus, license }: Pick<Platform, 'store' | 'bus' | 'license'>,
   registry: WorkerRegistry,
+  trust: Pick<WorkerTrust, 'admits' | 'scopeOf'>,
 ): Promise<void> {
   const workerRefused = (worker_id: string, reason: string) =>
     log.oncePer(`refused:${worker_id}`, 3_600_000).debug('worker rejected', { worker_id, reason });
@@ -27,12 +29,17 @@ export async function followWorkers(
   const failed = (error: unknown) =>
     log.oncePer('workers', 10_000).warn('handling a heartbeat failed; the next one is handled', { error });
   registry.busConnected(clock.nowMs());
+  registry.restrict((id) => trust.scopeOf(id));
   // The scheduler receives the same packets and reports those that are refused.
   const options = { isReportedElsewhere: true };
-  const onHeartbeat = ({ packet }: PacketDelivery<'heartbeat'>) =>
-    registerHeartbeat(deps, packet.sender_id, packet.body).then(() => undefined, failed);
-  const onHandshake = ({ packet }: PacketDelivery<'handshake'>) =>
-    registry.handshake(packet.sender_id, packet.body, clock.nowMs());
+  const onHeartbeat = async (delivery: PacketDelivery<'heartbeat'>) => {
+    const { packet } = delivery;
+    if (await trust.admits(delivery)) await registerHeartbeat(deps, packet.sender_id, packet.body).catch(failed);
+  };
+  const onHandshake = async (delivery: PacketDelivery<'handshake'>) => {
+    const { packet } = delivery;
+    if (await trust.admits(delivery)) registry.handshake(packet.sender_id, packet.body, clock.nowMs());
+  };
   bus.subscribe(subjects.heartbeat, onHeartbeat, options);
   bus.subscribe(subjects.handshake, onHandshake, options);
   const snapshot = await store.workers.snapshot().catch(() => null);

@@ -39,11 +39,11 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, packe
   if (deps.settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED) body.prefetch();
   // The cached record or the ticket saves a read. Either may be stale: the write is guarded by dispatch id and worker, and
   // when it is refused the record is read from Redis.
-  const usable = (job: ResultJob | undefined) => (findIgnoreReason(job, senderId, result) ? undefined : job);
+  const usable = (job: ResultJob | undefined) => (findIgnoreReason(deps, job, senderId, result) ? undefined : job);
   const known = usable(deps.inFlight.find(result.job_id)) ?? usable(openTicket(deps, result));
   if (known && (await applyResult(deps, known, result, body))) return;
   const job = await deps.store.jobs.load(result.job_id);
-  const refusal = findIgnoreReason(job, senderId, result);
+  const refusal = findIgnoreReason(deps, job, senderId, result);
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
     // Heartbeats counted a cancelled or preempted job until now, unless its slot was already freed. A count that is too low
@@ -90,13 +90,20 @@ function freeSlot({ registry, wake }: SchedulingDeps, workerId: string): void {
 const withWorker: readonly JobState[] = [...inFlightStates, 'SCHEDULED'];
 
 /** Reason that a result is ignored, or undefined. See docs/reference/worker-protocol.md#fencing. */
-function findIgnoreReason(job: ResultJob | undefined, senderId: string, result: JobResult): string | undefined {
+function findIgnoreReason(
+  { registry }: Pick<SchedulingDeps, 'registry'>,
+  job: ResultJob | undefined,
+  senderId: string,
+  result: JobResult,
+): string | undefined {
   if (!job) return 'unknown job';
   if (!withWorker.includes(job.state)) return `job is ${job.state}`;
   if (job.worker_id !== result.worker_id || senderId !== result.worker_id) return 'not the worker that holds it';
   if (isStaleDispatch(result.dispatch, job)) return 'stale dispatch';
   const { tenant_id: tenant = '' } = result.identity ?? {};
   if (tenant !== '' && tenant !== job.tenant) return 'identity of another tenant';
+  // Its credential was replaced by one of another tenant while it had the job.
+  if (!registry.serves(senderId, job.tenant)) return 'tenant not allowed';
   return undefined;
 }
 

@@ -25,6 +25,7 @@ export {
   handleHeartbeat,
   handleProgress,
   releaseLostWorker,
+  releaseRevokedWorker,
   sweepSilentWorkers,
   buildWorkerSnapshot,
 } from './workers';

@@ -2,6 +2,7 @@ import {
   awaitedWorker,
   chooseWorker,
   levels,
+  servesTenant,
   toLane,
   toRoutingNeeds,
   timeoutsFor,
@@ -28,7 +29,16 @@ export interface PlanDeps extends Pick<Base, 'clock' | 'random'> {
 /** A job that policy permits, new or as it is stored. */
 export type PlannedJob = Pick<
   JobRecord,
-  'topic' | 'state' | 'run' | 'request' | 'worker_id' | 'dispatch_id' | 'deadline_ms' | 'created_at' | 'attempts'
+  | 'topic'
+  | 'tenant'
+  | 'state'
+  | 'run'
+  | 'request'
+  | 'worker_id'
+  | 'dispatch_id'
+  | 'deadline_ms'
+  | 'created_at'
+  | 'attempts'
 >;
 
 export interface PlanInputs {
@@ -64,7 +74,7 @@ export function planDispatch(deps: PlanDeps, job: PlannedJob, inputs: PlanInputs
   const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
   const nowMs = clock.nowMs();
   // The holder of an undelivered dispatch may have received the job: it is a candidate until it is declared lost.
-  const workers = registry.routable(nowMs, undelivered);
+  const workers = registry.routable(nowMs, undelivered).filter((worker) => servesTenant(worker, job.tenant));
   const holder = undelivered && workers.find(({ id }) => id === undelivered);
   // A pool that gets no jobs keeps those that its workers may have received. The script refuses any other dispatch to it.
   const table = holder ? withActivePool(fleet.pools(), holder.pool) : fleet.pools();

@@ -1,6 +1,6 @@
 import { defaultSettings, type DispatchIdentity } from '@svc/contract';
 import { isInFlight } from '@svc/lifecycle';
-import { canServe, type RoutingNeeds } from '@svc/routing';
+import { canServe, servesTenant, type RoutingNeeds } from '@svc/routing';
 import type { QueueEntry, JobRecord } from '@svc/store';
 import { numberAt, routingRules, section } from '@svc/settings';
 import { type Intent, transitionAndPublish } from '@svc/jobs';
@@ -28,7 +28,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   const rules = await routingRules(deps);
   const workers = deps.registry
     .routable(deps.clock.nowMs())
-    .filter((worker) => canServe(deps.fleet.pools(), needs, worker, rules));
+    .filter((worker) => servesTenant(worker, job.tenant) && canServe(deps.fleet.pools(), needs, worker, rules));
   const held = await Promise.all(workers.map(({ id }) => deps.store.workers.inFlight(id)));
   const running = await deps.store.index.records(held.flat());
   const victim = running

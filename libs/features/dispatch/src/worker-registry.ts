@@ -2,6 +2,7 @@ import type { Handshake, Heartbeat } from '@svc/contract';
 import { bootIdLabel, dispatchEchoLabel, workerIdPattern } from '@svc/contract';
 import type { RoutableWorker } from '@svc/routing';
 import type { WorkerRecord } from '@svc/store';
+import type { WorkerScope } from '@svc/worker-trust';
 import { type Absence, AbsentJobs, isComplete } from './absent-jobs';
 import { type AbilityLabel, AnnouncedAbilities } from './announced-abilities';
 
@@ -73,8 +74,25 @@ export class WorkerRegistry {
   /** Jobs that are being stopped and whose slot is already free, by worker, with the end of that grace period, unix ms. */
   private readonly releasedEarly = new Map<string, Map<string, number>>();
   private connectedSinceMs = 0;
+  private scopeOf: (id: string) => WorkerScope | undefined = () => undefined;
 
   constructor(private readonly times: RegistryTimes) {}
+
+  /** Limits workers to what their credentials permit. */
+  restrict(scopeOf: (id: string) => WorkerScope | undefined): void {
+    this.scopeOf = scopeOf;
+  }
+
+  /** Tenant whose jobs the worker may run; undefined = all tenants. */
+  tenantOf(id: string): string | undefined {
+    return this.scopeOf(id)?.tenant;
+  }
+
+  /** Whether a worker may run, and report on, the jobs of a tenant. */
+  serves(id: string, tenant: string): boolean {
+    const only = this.tenantOf(id);
+    return only === undefined || only === tenant;
+  }
 
   /** Restarts the TTL of all workers: heartbeats may have been lost before the bus was connected. */
   busConnected(nowMs: number): void {
@@ -208,14 +226,17 @@ export class WorkerRegistry {
   /** Removes silent workers and returns their ids. */
   expire(nowMs: number): string[] {
     const gone = this.silent(nowMs);
-    for (const id of gone) {
-      this.workers.delete(id);
-      this.announced.delete(id);
-      this.releasedEarly.delete(id);
-      this.absent.forget(id);
-      this.abilities.forget(id);
-    }
+    for (const id of gone) this.remove(id);
     return gone;
+  }
+
+  /** Removes a worker that is gone, or that may not run jobs any more. */
+  remove(id: string): void {
+    this.workers.delete(id);
+    this.announced.delete(id);
+    this.releasedEarly.delete(id);
+    this.absent.forget(id);
+    this.abilities.forget(id);
   }
 
   isBusConnected(): boolean {
@@ -323,6 +344,7 @@ export class WorkerRegistry {
   }
 
   private toRoutable({ record, active, announcedAtMs }: WorkerEntry, nowMs: number): RoutableWorker {
+    const scope = this.scopeOf(record.worker_id);
     return {
       id: record.worker_id,
       pool: record.pool,
@@ -336,6 +358,7 @@ export class WorkerRegistry {
       readyTopics: record.ready_topics,
       announced: nowMs - announcedAtMs <= this.times.readinessTtlMs,
       draining: record.draining,
+      ...(scope && { scope }),
     };
   }
 }

@@ -2,6 +2,7 @@ import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProg
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import { redactText } from '@svc/scanning';
 import type { WorkerSnapshot } from '@svc/store';
+import type { WorkerTrust } from '@svc/worker-trust';
 import { dispatchIdentity } from '@svc/decision';
 import { registerHeartbeat } from './register-heartbeat';
 import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
@@ -107,9 +108,33 @@ export async function releaseLostWorker(deps: SchedulingDeps, workerId: string):
   }
 }
 
+/**
+ * Takes away the jobs of a worker whose credential or session was revoked: it is asked to stop them, and they are retried or
+ * failed at once, since its results do not count any more. Safe to repeat and to run on several replicas.
+ */
+export async function releaseRevokedWorker(deps: SchedulingDeps, workerId: string): Promise<void> {
+  deps.registry.remove(workerId);
+  const { store, clock, bus, senderId } = deps;
+  const jobs = await store.index.records(await store.workers.inFlight(workerId));
+  for (const job of jobs) {
+    if (job.worker_id !== workerId || !isInFlight(job.state)) continue;
+    const head = { trace_id: job.trace_id, sender_id: senderId, nowUs: clock.nowUs() };
+    const cancel = {
+      job_id: job.id,
+      reason: 'the worker may not run jobs any more',
+      requested_by: senderId,
+      dispatch: dispatchIdentity(job),
+    };
+    await bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
+  }
+  await releaseLostWorker(deps, workerId);
+}
+
 /** Builds the shared snapshot that the gateway and restarted schedulers read. */
-export function buildWorkerSnapshot(deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'>): WorkerSnapshot {
-  const workers = deps.registry.records();
+export function buildWorkerSnapshot(
+  deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'> & { trust: Pick<WorkerTrust, 'describe'> },
+): WorkerSnapshot {
+  const workers = deps.registry.records().map((worker) => ({ ...worker, ...deps.trust.describe(worker.worker_id) }));
   const pools: WorkerSnapshot['pools'] = {};
   for (const { pool, active_jobs, max_parallel_jobs } of workers) {
     const sum = (pools[pool] ??= { workers: 0, active_jobs: 0, capacity: 0 });

@@ -10,6 +10,6 @@ import { toJobItem } from './job-views';
 export async function workerJobs(deps: FleetDeps, caller: Caller, id: string, limit: number): Promise<JobItem[]> {
   const ids = [...new Set(await deps.store.workers.recentJobs(id, 1_000))];
   const jobs = (await deps.store.index.records(ids)).filter(({ tenant }) => tenant === caller.tenant);
-  if (ids.length === 0) await getWorker(deps, id);
+  if (ids.length === 0) await getWorker(deps, id, caller);
   return jobs.slice(0, limit).map(toJobItem);
 }

@@ -61,7 +61,8 @@ describe('durable packets', () => {
 
     const stored = await one.publishDurable(jobResult.name, result('j'), { trace });
 
-    const delivery = { subject: jobResult.name, deliveries: 1, streamSeq: 1, trace, packet: result('j') };
+    const bytes = expect.any(Uint8Array);
+    const delivery = { subject: jobResult.name, bytes, deliveries: 1, streamSeq: 1, trace, packet: result('j') };
     await eventually(() => seen['scheduler']?.length === 1 && seen['engine']?.length === 1);
     expect(stored).toEqual({ stream: 'SVC_SYS', seq: 1, duplicate: false });
     expect(seen).toEqual({ scheduler: [delivery], engine: [delivery] });

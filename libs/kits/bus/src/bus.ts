@@ -115,7 +115,7 @@ export class Bus {
 
   /** Publishes on core NATS: at most once, without confirmation. */
   publish(subject: string, packet: Packet, trace?: Trace): void {
-    this.publishBytes(subject, encodePacket(packet), trace);
+    this.publishBytes(subject, this.seal(encodePacket(packet)), trace);
   }
 
   publishBytes(subject: string, bytes: Uint8Array, trace?: Trace): void {
@@ -135,7 +135,7 @@ export class Bus {
     { msgId = packet.kind === 'encoded' ? packet.messageId : messageId(subject, packet), trace }: DurableOptions = {},
   ): Promise<Stored> {
     const bytes = packet.kind === 'encoded' ? packet.bytes : encodePacket(packet);
-    return this.publishDurableBytes(subject, bytes, {
+    return this.publishDurableBytes(subject, this.seal(bytes), {
       ...(msgId && { msgId }),
       ...(trace && { trace }),
     });
@@ -207,6 +207,39 @@ export class Bus {
     return this.keep(new CoreSubscription(this.connection, pattern, handler, { ...(group && { group }), onError }));
   }
 
+  /**
+   * Answers requests on a subject; the processes of a group share them. A handler that returns nothing leaves the request
+   * without an answer.
+   */
+  respond(
+    subject: string,
+    group: string,
+    handler: (bytes: Uint8Array) => Promise<Uint8Array | undefined>,
+  ): Consumption {
+    const onError = (error: unknown) => this.deps.onError?.(error, subject);
+    const running = new Set<Promise<void>>();
+    const subscription = this.connection.subscribe(subject, {
+      queue: group,
+      callback: (error, message) => {
+        if (error) return onError(error);
+        const work = handler(message.data)
+          .then((reply) => void (reply && message.respond(reply)))
+          .catch(onError)
+          .finally(() => running.delete(work));
+        running.add(work);
+      },
+    });
+    return this.keep({
+      get inFlight() {
+        return running.size;
+      },
+      stop: async () => {
+        subscription.unsubscribe();
+        await Promise.all(running);
+      },
+    });
+  }
+
   /** Resolves when the server has processed all previous publishes and subscriptions. */
   flush(): Promise<void> {
     return this.connection.flush();
@@ -236,6 +269,10 @@ export class Bus {
   async abandon(): Promise<void> {
     this.publisher.close();
     await this.connection.close();
+  }
+
+  private seal(bytes: Uint8Array): Uint8Array {
+    return this.options.signer?.seal(bytes) ?? bytes;
   }
 
   private keep(consumption: Consumption): Consumption {

@@ -13,4 +13,5 @@ export { busOptions, type BusOptions } from './options';
 export { isBusRejection } from './rejection';
 export type { PacketDelivery } from './packet-handler';
 export type { RefusedPacket } from './refusals';
+export * from './signatures';
 export type { Trace } from './trace';

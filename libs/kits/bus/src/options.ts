@@ -1,5 +1,5 @@
 import type { commonVariables, EnvOf } from '@svc/runtime';
-import { parseServerList } from '@svc/jetstream';
+import { type PacketSigner, parseServerList } from '@svc/jetstream';
 import { nkeyAuthenticator, type ConnectionOptions } from 'nats';
 
 export interface BusOptions {
@@ -21,6 +21,8 @@ export interface BusOptions {
   maxAckPending: number;
   pingIntervalMs: number;
   reconnectWaitMs: number;
+  /** Signs the packets that this bus publishes. */
+  signer?: PacketSigner | undefined;
 }
 
 type BusEnv = EnvOf<typeof commonVariables>;

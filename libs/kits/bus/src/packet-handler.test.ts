@@ -25,7 +25,7 @@ describe('packetHandler', () => {
     expect(reports.map(([, { code }]) => code)).toEqual([101]);
   });
 
-  it('a valid packet is passed on without its bytes', async () => {
+  it('a valid packet is passed on with the bytes that a signature covers', async () => {
     const packet = jobCancelPacket({ trace_id: 't', sender_id: 's', nowUs: 1 }, { job_id: 'j' });
     const received: unknown[] = [];
     const handler = packetHandler(
@@ -34,8 +34,9 @@ describe('packetHandler', () => {
       () => undefined,
     );
 
-    await handler({ subject: 's', bytes: encodePacket(packet), deliveries: 1 });
+    const bytes = encodePacket(packet);
+    await handler({ subject: 's', bytes, deliveries: 1 });
 
-    expect(received).toEqual([{ subject: 's', deliveries: 1, packet }]);
+    expect(received).toEqual([{ subject: 's', bytes, deliveries: 1, packet }]);
   });
 });

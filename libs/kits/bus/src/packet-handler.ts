@@ -2,7 +2,8 @@ import { decodePacket, type TypedPacket, type PayloadKind, type Refusal } from '
 import { ack, nak, term, type Delivery, type Outcome } from './delivery';
 import { wrongPayload } from './refusals';
 
-export type PacketDelivery<K extends PayloadKind> = Omit<Delivery, 'bytes'> & { packet: TypedPacket<K> };
+/** `bytes` are those that were received, which a signature covers. */
+export type PacketDelivery<K extends PayloadKind> = Delivery & { packet: TypedPacket<K> };
 
 type Report = (delivery: Delivery, refusal: Refusal) => void;
 
@@ -23,7 +24,7 @@ export const packetHandler =
     const decoded = decodePacket(delivery.bytes);
     switch (decoded.kind) {
       case 'ok': {
-        if (isOf(payload, decoded.packet)) return handler({ ...withoutBytes(delivery), packet: decoded.packet });
+        if (isOf(payload, decoded.packet)) return handler({ ...delivery, packet: decoded.packet });
         const refusal = wrongPayload(payload, decoded.packet);
         report(delivery, refusal);
         return term(refusal.reason);
@@ -45,5 +46,3 @@ export const packetHandler =
 
 const isOf = <K extends PayloadKind>(payload: K, packet: { kind: PayloadKind }): packet is TypedPacket<K> =>
   packet.kind === payload;
-
-const withoutBytes = ({ bytes: _, ...rest }: Delivery): Omit<Delivery, 'bytes'> => rest;

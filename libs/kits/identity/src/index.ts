@@ -12,9 +12,10 @@ export {
 } from './authenticate';
 export { openDataTokens, type DataGrant, type DataTokens } from './data-token';
 export { dataTokensFrom } from './data-token-key';
-export { sha256 } from './digest';
+export { sameDigest, sha256 } from './digest';
 export { isTenantName, type Identity, type KeySource } from './identity';
 export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
+export { packetSignerFrom, sessionTokensFrom } from './packet-signing-key';
 export { resultTicketsFrom } from './result-ticket-keys';
 export type { ResultTickets, TicketBearer } from './result-ticket';
 export { blankTicket } from './result-ticket';
@@ -31,4 +32,6 @@ export {
 } from './license/license';
 export type { LicensePayload } from './license/license-file';
 export { joinIdentities, sharesIdentity } from './identities';
+export { isSessionToken, openSessionTokens, type SessionClaims, type SessionTokens } from './worker-session-token';
 export { writerName } from './writer-name';
+export { hashWorkerToken, isWorkerToken, newWorkerToken, toPublicKeyPem, verifyWorkerToken } from './worker-token';

@@ -1,6 +1,7 @@
 import { busOptions, openBus, type Bus, type BusDeps } from '@svc/bus';
 import { WireErrorCode } from '@svc/contract';
 import { openLicense, type License } from '@svc/identity';
+import type { PacketSigner } from '@svc/jetstream';
 import type { AnyQueueSpec } from '@svc/queues';
 import { startProbeServer, type Address, type Boot, type commonVariables, type EnvOf } from '@svc/runtime';
 import { openRedis, openStore, requireWritable, type InstanceRecord, type Store, type StoreFinding } from '@svc/store';
@@ -31,6 +32,8 @@ export interface PlatformOptions {
   metrics: { contentType: string; text(): Promise<string>; metrics: StoreMetrics };
   /** Called with the name of the error code under which a packet is rejected. */
   onMalformed?(reason: string): void;
+  /** Signs the packets of this process. */
+  signer?: PacketSigner | undefined;
   onDisconnected?(): void;
   onReconnected?(): void;
 }
@@ -100,7 +103,9 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
     },
     onError: (error, where) => log.oncePer(`bus:${where}`, 10_000).warn('bus failed', { error, subject: where }),
   };
-  const bus = await whenAvailable(boot, 'bus', () => openBus(busOptions(env, senderId), deps));
+  const bus = await whenAvailable(boot, 'bus', () =>
+    openBus({ ...busOptions(env, senderId), signer: options.signer }, deps),
+  );
   onStop('bus', () => bus.drain());
   await whenAvailable(boot, 'bus', () => bus.ensureStreams());
   health.dependsOn('nats', async () => {

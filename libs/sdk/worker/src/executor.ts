@@ -12,10 +12,11 @@ import {
   type JobCancel,
   type TypedPacket,
 } from '@svc/contract';
-import { EndOfTurn } from '@svc/jetstream';
+import { EndOfTurn, type SignatureFault } from '@svc/jetstream';
 import { bestMatch } from '@svc/routing';
 import { Abort } from './abort';
 import type { DataAccess } from './data-access';
+import { forgedAlert } from './forged-alert';
 import { Deadlines, longestTimerMs } from './deadlines';
 import { toFailure, FatalError, JobAborted, RetryableError } from './errors';
 import { buildJob, getContextPointer, buildEcho, getIdentity, isCancelled, type DispatchIdentity } from './job';
@@ -124,6 +125,15 @@ export class Executor {
     this.acks.flush();
   }
 
+  /** Handles a cancel as it was received; one that is not signed by the services is reported and ignored. */
+  offerCancel(bytes: Uint8Array): void {
+    const decoded = decodePacket(bytes);
+    if (decoded.kind !== 'ok' || decoded.packet.kind !== 'job_cancel') return;
+    const fault = this.deps.link.trust.findFault(bytes, decoded.packet, Date.now());
+    if (fault) this.reportForged(decoded.packet, subjects.jobCancel.name, fault);
+    else this.cancel(decoded.packet.body);
+  }
+
   /** Aborts the runs that the cancel covers, with its grace period, or that of the worker when it is 0. */
   cancel(cancel: JobCancel): void {
     const { reason, grace_sec: graceSec } = cancel;
@@ -135,7 +145,13 @@ export class Executor {
 
   private read({ bytes, subject, deliveries, streamSeq, receipt }: Incoming): TypedPacket<'job_request'> | undefined {
     const decoded = decodePacket(bytes);
-    if (decoded.kind === 'ok' && decoded.packet.kind === 'job_request') return decoded.packet;
+    if (decoded.kind === 'ok' && decoded.packet.kind === 'job_request') {
+      const fault = this.deps.link.trust.findFault(bytes, decoded.packet, Date.now());
+      if (!fault) return decoded.packet;
+      this.reportForged(decoded.packet, subject, fault);
+      receipt.term();
+      return undefined;
+    }
     if (decoded.kind === 'malformed' && deliveries < unreadableDeliveries) {
       receipt.nak(unreadableDelayMs);
       return undefined;
@@ -155,6 +171,16 @@ export class Executor {
     // Without the reason, because servers before 2.10 ignore a termination with one.
     receipt.term();
     return undefined;
+  }
+
+  private reportForged(
+    { sender_id, trace_id }: Pick<TypedPacket<'job_request'>, 'sender_id' | 'trace_id'>,
+    subject: string,
+    fault: SignatureFault,
+  ): void {
+    const { link, settings } = this.deps;
+    link.send(subjects.alert.name, forgedAlert(link.head(trace_id), { subject, sender_id, fault }));
+    settings.onError(new Error(`packet refused: ${fault}`), subject);
   }
 
   private async run(
@@ -322,7 +348,7 @@ export class Executor {
     const { name: subject } = subjects.jobResult;
     const status = toJobStatus(name);
     const echo = buildEcho(body);
-    const bytes = encodeJobResult(this.deps.link.head(trace_id), {
+    const result = encodeJobResult(this.deps.link.head(trace_id), {
       job_id,
       worker_id: this.deps.settings.id,
       status,
@@ -332,6 +358,7 @@ export class Executor {
       ...(costUsd !== undefined && { cost_usd: costUsd }),
       ...rest,
     });
+    const bytes = this.deps.link.trust.seal(result);
     const messageId = jobResultMessageId(subject, job_id, echo.dispatch?.attempt ?? 0, status);
     return { subject, messageId, bytes, trace, jobId: job_id };
   }

@@ -99,7 +99,8 @@ export class Heartbeater {
 
   private handshake(): void {
     const { id, topics, agentName } = this.settings;
-    const names = this.isDraining ? [...abilities, 'x-draining'] : abilities;
+    const signed = this.link.trust.signs ? ['signatures'] : [];
+    const names = [...abilities, ...signed, ...(this.isDraining ? ['x-draining'] : [])];
     const packet = handshakePacket(this.link.head(''), {
       component_id: id,
       role: ComponentRole.COMPONENT_ROLE_WORKER,

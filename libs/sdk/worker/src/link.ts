@@ -10,6 +10,8 @@ import {
 import { AckPolicy, connect, DeliverPolicy, headers, type Consumer, type MsgHdrs, type NatsConnection } from 'nats';
 import { DurablePublisher, parseServerList, PublishError } from '@svc/jetstream';
 import type { WorkerSettings } from './options';
+import { PacketTrust } from './packet-trust';
+import { SessionKeeper } from './session';
 
 const nanos = (ms: number) => ms * 1e6;
 const storeTimeoutMs = 2_000;
@@ -40,12 +42,19 @@ export interface DurableMessage {
 export class Link {
   private readonly publisher: DurablePublisher;
   private readonly own: ConsumerSpec;
+  readonly trust: PacketTrust;
+  /** Undefined: the worker or the services cannot prove who they are. */
+  readonly session: SessionKeeper | undefined;
 
   private constructor(
     readonly connection: NatsConnection,
     private readonly settings: WorkerSettings,
   ) {
     this.own = workerConsumer(settings.id);
+    const { id, handshakeDomainPrefix: domainPrefix, onError } = settings;
+    this.trust = new PacketTrust(settings);
+    const deps = { id, domainPrefix, connection, trust: this.trust, onError };
+    this.session = this.trust.provesBoth && settings.sessions ? new SessionKeeper(deps) : undefined;
     this.publisher = new DurablePublisher(connection, storeTimeoutMs, undefined, settings.nats?.inboxPrefix);
   }
 
@@ -69,18 +78,20 @@ export class Link {
   /** Flushes and closes. No publish may be pending. */
   async close(): Promise<void> {
     if (this.connection.isClosed()) return;
+    this.session?.stop();
     this.publisher.close();
     await this.connection.drain();
   }
 
   head(traceId: string): NewPacketHead {
     const { id, authToken } = this.settings;
-    return { trace_id: traceId, sender_id: id, nowUs: Date.now() * 1_000, auth_token: authToken };
+    const auth_token = this.session?.token || authToken;
+    return { trace_id: traceId, sender_id: id, nowUs: Date.now() * 1_000, auth_token };
   }
 
   /** Publishes on core NATS, without confirmation. */
   send(subject: string, packet: Packet): void {
-    if (!this.connection.isClosed()) this.connection.publish(subject, encodePacket(packet));
+    if (!this.connection.isClosed()) this.connection.publish(subject, this.trust.seal(encodePacket(packet)));
   }
 
   /** Stores the message in its stream; publishes on core NATS when no stream has the subject. */

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
-import { workerIdPattern } from '@svc/contract';
+import { handshakeDomainPrefix, workerIdPattern } from '@svc/contract';
+import { PacketTrust } from './packet-trust';
 import type { WorkerOptions } from './types';
 
 export type WorkerSettings = Required<Omit<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'>> &
@@ -21,25 +22,51 @@ export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = 
   }
   const concurrency = options.concurrency ?? 1;
   if (!Number.isInteger(concurrency) || concurrency < 1) throw new Error('concurrency must be a whole number from 1');
-  return {
+  const settings = {
     ...defaults,
     pool: env['SVC_POOL'] || 'default',
     natsUrl: env['NATS_URL'] || 'nats://localhost:4222',
     ...(env['REDIS_URL'] && { redisUrl: env['REDIS_URL'] }),
+    authToken: env['WORKER_TOKEN'] ?? '',
+    signingKey: env['WORKER_SIGNING_KEY'] ?? '',
+    serviceKeys: splitKeys(env['SVC_SERVICE_PUBLIC_KEYS'] ?? ''),
     jetstream: !['0', 'false'].includes(env['NATS_USE_JETSTREAM'] ?? '1'),
     ...options,
     id,
     type,
     concurrency,
   };
+  requireKeys(settings);
+  return settings;
 }
+
+const keyEnd = '-----END PUBLIC KEY-----';
+/** Omits the cause, which may contain a part of a key. */
+function requireKeys(settings: Pick<WorkerSettings, 'signingKey' | 'serviceKeys'>): void {
+  const parts = { signingKey: { ...settings, serviceKeys: [] }, serviceKeys: { ...settings, signingKey: '' } };
+  for (const [name, part] of Object.entries(parts)) {
+    try {
+      new PacketTrust(part);
+    } catch {
+      throw new Error(`${name} must be P-256 keys in PEM`);
+    }
+  }
+}
+
+/** Keys in PEM that follow each other. */
+const splitKeys = (text: string): string[] =>
+  text
+    .split(keyEnd)
+    .filter((part) => part.trim() !== '')
+    .map((part) => part + keyEnd);
 
 const defaults = {
   capabilities: [],
   labels: {},
   region: '',
   agentName: '',
-  authToken: '',
+  sessions: true,
+  handshakeDomainPrefix,
   heartbeatMs: 5_000,
   graceMs: 10_000,
   ackWaitMs: 60_000,

@@ -46,7 +46,11 @@ export async function openScheduler(
   const of = <K extends PayloadKind>(kind: K): TypedPacket<K>['body'][] =>
     received.flatMap(({ packet }) => (isOf(kind, packet) ? [packet.body] : []));
 
+  const signing: { seal(bytes: Uint8Array): Uint8Array } = { seal: (bytes) => bytes };
+
   return {
+    /** How it signs its packets; by default not at all. */
+    signing,
     received,
     redis,
     manager,
@@ -68,13 +72,15 @@ export async function openScheduler(
       const trace = headers();
       trace.set('traceparent', 'tp-1');
       const msgID = `${messageId(subject, packet)}${again}`;
-      await connection.jetstream().publish(subject ?? '', encodePacket(packet), { msgID, headers: trace });
+      await connection
+        .jetstream()
+        .publish(subject ?? '', signing.seal(encodePacket(packet)), { msgID, headers: trace });
     },
     publish: (subject: string, bytes: Uint8Array) => connection.publish(subject, bytes),
     cancel: (job_id: string, grace_sec = 0, dispatch?: JobCancelDraft['dispatch']) =>
       connection.publish(
         'sys.job.cancel',
-        encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more', grace_sec, dispatch })),
+        signing.seal(encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more', grace_sec, dispatch }))),
       ),
     /** Resolves with the results of a job when there are this many. */
     results: (jobId: string, count = 1) =>

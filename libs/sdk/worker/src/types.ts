@@ -95,8 +95,21 @@ export interface WorkerOptions {
   region?: string;
   /** Display name. */
   agentName?: string;
-  /** The worker's credential, when the deployment attests its workers. */
+  /** The worker's credential, when the deployment attests its workers. Default: WORKER_TOKEN. */
   authToken?: string;
+  /** P-256 private key (PEM) with which the worker signs its packets. Default: WORKER_SIGNING_KEY. */
+  signingKey?: string;
+  /**
+   * P-256 public keys (PEM) of the services. When given, dispatches and cancels without a valid signature of one of them are
+   * refused. Default: those in SVC_SERVICE_PUBLIC_KEYS, one after the other.
+   */
+  serviceKeys?: readonly string[];
+  /**
+   * Gets a session when both `signingKey` and `serviceKeys` are given; default on. Off where the services have no sessions.
+   */
+  sessions?: boolean;
+  /** Prefix of the domains of the handshake, as in SVC_HANDSHAKE_DOMAIN_PREFIX of the services; default SVC. */
+  handshakeDomainPrefix?: string;
   heartbeatMs?: number;
   /** Grace period for aborted jobs and for shutdown; default 10 s. */
   graceMs?: number;

@@ -1,4 +1,4 @@
-import { decodePacket, subjects, WireErrorCode } from '@svc/contract';
+import { subjects, WireErrorCode } from '@svc/contract';
 import { Events, type JsMsg, type Msg } from 'nats';
 import { Heartbeater } from './heartbeater';
 import { DataAccess } from './data-access';
@@ -64,6 +64,8 @@ export class RunningWorker implements Worker {
     this.connecting = this.connect();
     const { link, heartbeater, own, shared } = await this.connecting;
     await Promise.all([...own, ...shared].map(({ ready }) => ready));
+    // Before the first heartbeat, which may have to prove the session.
+    await link.session?.open();
     if (this.isDraining) return;
     heartbeater.start();
     for (const signal of this.settings.signals) process.once(signal, this.onSignal);
@@ -91,6 +93,7 @@ export class RunningWorker implements Worker {
         isConnected = true;
         for (const source of [...parts.own, ...parts.shared]) source.pullAgain();
         heartbeater.announceTwice();
+        if (link.session?.token === '') void link.session.open();
       }
     })();
     await link.connection.flush();
@@ -102,9 +105,7 @@ export class RunningWorker implements Worker {
     const { settings } = this;
     link.connection.subscribe(subjects.jobCancel.name, {
       callback: (error, { data }) => {
-        const decoded = error ? undefined : decodePacket(data);
-        if (decoded?.kind !== 'ok' || decoded.packet.kind !== 'job_cancel') return;
-        executor.cancel(decoded.packet.body);
+        if (!error) executor.offerCancel(data);
       },
     });
     const { onError } = settings;

@@ -4,7 +4,7 @@
 
   KEYS  1 lanes
   ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot,
-          input_bytes? = size up to which inputs are returned } (JSON)
+          tenant? = the only tenant whose jobs the worker may run, input_bytes? = size up to which inputs are returned } (JSON)
 
   Returns  'full' if the worker has no free slot for the next job, else ''; then for each dispatched job { fields of the
            record before, fields written, each as field, value, ..., input document if it was wanted and is small }
@@ -18,7 +18,7 @@ local heads, read = {}, {}
 local function head_of(lane, level)
   local place = lane .. '|' .. level
   if heads[place] == nil then
-    local tenant, id, arrived, list = lane_head(lane, level, read)
+    local tenant, id, arrived, list = lane_head(lane, level, read, c.tenant)
     if id then
       local rank = arrived
       if level == 1 then rank = arrived - 1e15 end

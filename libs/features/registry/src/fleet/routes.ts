@@ -11,6 +11,6 @@ const handle = handlersFor<FleetContext>();
 
 /** Workers. */
 export const fleetRoutes = [
-  handle(contract.listWorkers, async ({ ctx }) => ({ items: await listWorkers(ctx.fleet) })),
-  handle(contract.getWorker, ({ params, ctx }) => getWorker(ctx.fleet, params.id)),
+  handle(contract.listWorkers, async ({ caller, ctx }) => ({ items: await listWorkers(ctx.fleet, caller) })),
+  handle(contract.getWorker, ({ params, caller, ctx }) => getWorker(ctx.fleet, params.id, caller)),
 ];

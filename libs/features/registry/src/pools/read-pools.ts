@@ -1,4 +1,4 @@
-import { AppError, type PoolDetail, type PoolFields, type PoolView, type WorkerView } from '@svc/contract';
+import { AppError, type Caller, type PoolDetail, type PoolFields, type PoolView, type WorkerView } from '@svc/contract';
 import { bestMatch, needsFromSpec, type Pool, type PoolTable } from '@svc/routing';
 import { type FleetDeps, listWorkers } from '../fleet/read-fleet';
 
@@ -14,12 +14,20 @@ export async function listPools(deps: FleetDeps): Promise<PoolView[]> {
     });
 }
 
-/** @throws pool_not_found */
-export async function getPool(deps: FleetDeps, name: string): Promise<PoolDetail> {
+/**
+ * The load is that of all workers; a caller sees those of its tenant and of the installation.
+ *
+ * @throws pool_not_found
+ */
+export async function getPool(deps: FleetDeps, name: string, caller?: Caller): Promise<PoolDetail> {
   const table = deps.fleet.pools();
   const pool = Object.hasOwn(table.pools, name) ? table.pools[name] : undefined;
   if (!pool) throw new AppError('pool_not_found');
-  const [workers, queued] = await Promise.all([listWorkers(deps), countQueued(deps, table)]);
+  const [workers, visible, queued] = await Promise.all([
+    listWorkers(deps),
+    caller ? listWorkers(deps, caller) : undefined,
+    countQueued(deps, table),
+  ]);
   const own = workers.filter((worker) => worker.pool === name);
   const { drain_started_at, drain_timeout_seconds } = pool;
   return {
@@ -27,7 +35,7 @@ export async function getPool(deps: FleetDeps, name: string): Promise<PoolDetail
     ...load(own),
     queued_jobs: queued.get(name) ?? 0,
     topics: listTopicNames(table, name),
-    workers: own,
+    workers: visible ? visible.filter((worker) => worker.pool === name) : own,
     ...(drain_started_at && { drain_started_at }),
     ...(drain_timeout_seconds && { drain_timeout_seconds }),
   };

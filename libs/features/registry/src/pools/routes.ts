@@ -17,7 +17,7 @@ const handle = handlersFor<PoolContext>();
 /** Worker pools. */
 export const poolRoutes = [
   handle(contract.listPools, async ({ ctx }) => ({ items: await listPools(ctx.pools) })),
-  handle(contract.getPool, ({ params, ctx }) => getPool(ctx.pools, params.name)),
+  handle(contract.getPool, ({ params, caller, ctx }) => getPool(ctx.pools, params.name, caller)),
   handle(contract.createPool, ({ params, body, caller, ctx }) => createPool(ctx.pools, caller, params.name, body)),
   handle(contract.changePool, ({ params, body, caller, ctx }) => changePool(ctx.pools, caller, params.name, body)),
   handle(contract.removePool, ({ params, query, caller, ctx }) => removePool(ctx.pools, caller, params.name, query)),

@@ -12,6 +12,7 @@ import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
 import { streamVariables } from './streams';
+import { workerTrustRules, workerTrustVariables } from './worker-trust';
 
 const gateway = variables({
   httpAddr: {
@@ -242,6 +243,7 @@ export const apiEnv = envSpec({
     ...admissionVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...workerTrustVariables,
   },
   rules: [
     commonRules,
@@ -252,6 +254,7 @@ export const apiEnv = envSpec({
     policySigningRules,
     dataUrlRules,
     resultTicketRules,
+    workerTrustRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

@@ -8,6 +8,7 @@ import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
+import { workerTrustRules, workerTrustVariables } from './worker-trust';
 
 /** The workflow engine's environment. */
 export const engineEnv = envSpec({
@@ -21,6 +22,7 @@ export const engineEnv = envSpec({
     ...schemaVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...workerTrustVariables,
     ...variables({
       httpAddr: {
         name: 'WORKFLOW_ENGINE_HTTP_ADDR',
@@ -113,6 +115,7 @@ export const engineEnv = envSpec({
     kernelClientRules,
     dataUrlRules,
     resultTicketRules,
+    workerTrustRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
     (env) =>
       metricsPrivate(

@@ -8,6 +8,7 @@ import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
+import { workerTrustRules, workerTrustVariables } from './worker-trust';
 
 const scheduler = variables({
   metricsAddr: {
@@ -50,6 +51,12 @@ const scheduler = variables({
     type: 'bool',
     default: 'false',
     doc: 'Ignores results and progress without a dispatch id from all workers, not only from workers known to send it.',
+  },
+  handshakeDomainPrefix: {
+    name: 'SVC_HANDSHAKE_DOMAIN_PREFIX',
+    type: 'string',
+    default: 'SVC',
+    doc: 'Prefix of the domains under which the packets of the trust handshake are signed.',
   },
   outputPolicyEnabled: {
     name: 'OUTPUT_POLICY_ENABLED',
@@ -109,6 +116,7 @@ export const schedulerEnv = envSpec({
     ...schemaVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...workerTrustVariables,
   },
   // A remote kernel loads and checks the policy itself.
   rules: [
@@ -116,6 +124,7 @@ export const schedulerEnv = envSpec({
     schedulerRules,
     dataUrlRules,
     resultTicketRules,
+    workerTrustRules,
     kernelClientRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

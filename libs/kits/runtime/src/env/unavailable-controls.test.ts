@@ -22,8 +22,8 @@ describe('security controls that are not available', () => {
     expect(readProblems({ [name]: 'enforce' })).toEqual([name]);
   });
 
-  it.each(['warn', 'enforce', 'true', 'ON', ' Enforce '])('WORKER_ATTESTATION=%s prevents startup', (mode) => {
-    expect(readProblems({ WORKER_ATTESTATION: mode })).toEqual(['WORKER_ATTESTATION']);
+  it.each(['warn', 'enforce', 'true', 'ON', ' Enforce '])('SVC_OIDC_ENABLED=%s prevents startup', (mode) => {
+    expect(readProblems({ SVC_OIDC_ENABLED: mode })).toEqual(['SVC_OIDC_ENABLED']);
   });
 
   it('do not prevent startup with a value that requests no protection', () => {

@@ -16,10 +16,7 @@ const off = ['off', 'false', '0', 'no'];
  * exist. The change that implements a control removes its row and declares its variables.
  */
 export const unavailableControls: readonly UnavailableControl[] = [
-  { name: 'WORKER_ATTESTATION', control: 'attestation of workers', inactive: off },
-  { name: 'SVC_SDK_HANDSHAKE', control: 'the session handshake of workers', inactive: off },
   { name: 'SVC_HEARTBEAT_MODE', control: 'checking heartbeats against credentials', inactive: ['authority'] },
-  { name: 'SVC_PACKET_SIGNATURES', control: 'signatures of bus packets', inactive: off },
   { name: 'SVC_USER_AUTH_ENABLED', control: 'users with passwords', inactive: off },
   { name: 'SVC_RBAC_ROLE_DEFS', control: 'custom roles', inactive: ['[]'] },
   { name: 'SVC_OIDC_ENABLED', control: 'sign-in with OpenID Connect', inactive: off },

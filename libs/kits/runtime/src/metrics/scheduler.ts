@@ -65,6 +65,18 @@ export const schedulerMetrics = metrics({
     labelValues: { reason: ['rate', 'size', 'not_holder'] },
     help: 'Reports with log lines or partial output that were dropped: too many, too large, or not from the worker that holds the job.',
   },
+  workerRefusals: {
+    name: 'svc_scheduler_worker_refusals_total',
+    type: 'counter',
+    labels: ['kind', 'reason', 'mode'],
+    help: 'Packets of workers that attestation refused (mode enforce), or would refuse (mode warn), by kind and reason.',
+  },
+  workerHandshakes: {
+    name: 'svc_scheduler_worker_handshakes_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Steps of the trust handshake that ended it: issued, renewed, unreadable, or the reason of the refusal.',
+  },
   unopenedTickets: {
     name: 'svc_scheduler_unopened_result_tickets_total',
     type: 'counter',

@@ -53,10 +53,14 @@ local function lane_has_queue(lane, level)
   return redis.call('EXISTS', unpack(turns)) > 0
 end
 
--- The next tenant at a level and its oldest job: tenant, id, submitted_ms, list. `read` caches lists of the oldest jobs, with
+-- The next tenant at a level and its oldest job: tenant, id, submitted_ms, list. `only` is the one tenant to consider, nil = all.
+-- `read` caches lists of the oldest jobs, with
 -- their scores, for a script that removes a job from its list when it removes it from the lane.
-local function lane_head(lane, level, read)
-  local tenant = redis.call('ZRANGE', key.laneTurns(lane, level), 0, 0)[1]
+local function lane_head(lane, level, read, only)
+  local turns, tenant = key.laneTurns(lane, level)
+  if not only then tenant = redis.call('ZRANGE', turns, 0, 0)[1]
+  -- A suspended tenant is not in turn.
+  elseif redis.call('ZSCORE', turns, only) then tenant = only end
   if not tenant then return end
   local waiting = key.laneJobs(lane, level, tenant)
   local list = read[waiting]
@@ -65,8 +69,8 @@ local function lane_head(lane, level, read)
     read[waiting] = list
   end
   if list[1] then return tenant, list[1], tonumber(list[2]), list end
-  redis.call('ZREM', key.laneTurns(lane, level), tenant)
-  return lane_head(lane, level, read)
+  redis.call('ZREM', turns, tenant)
+  return lane_head(lane, level, read, only)
 end
 
 -- A tenant of weight 2 is charged half a turn. See docs/reference/routing.md#fairness.

@@ -1,0 +1,15 @@
+/** Who a worker is: its credentials, and the checks of its packets against them. */
+export {
+  allowsTopic,
+  type AttestedDelivery,
+  type AttestedPacket,
+  type RefusalReason,
+  refusalReasons,
+  type WorkerScope,
+} from './attestation';
+export { type CredentialDeps, toStoredToken } from './create-credential';
+export { serveHandshakes } from './serve-handshakes';
+export { openWorkerTrust } from './open-worker-trust';
+export { workerTrustRoutes, type WorkerTrustContext } from './routes';
+export { type RefusedWorker, type TrustMode, WorkerTrust } from './worker-trust';
+export { WorkerTrustRepository } from './worker-trust.repository';

@@ -1,0 +1,32 @@
+import type { PacketSigner } from '@svc/bus';
+import { subjects } from '@svc/contract';
+import type { SessionTokens } from '@svc/identity';
+import type { Platform } from '@svc/platform';
+import type { Boot } from '@svc/runtime';
+import { HandshakeService } from './handshake';
+import type { WorkerTrust } from './worker-trust';
+import { WorkerTrustRepository } from './worker-trust.repository';
+
+export interface HandshakeParts {
+  workers: WorkerTrust;
+  signer: PacketSigner | undefined;
+  tokens: SessionTokens | undefined;
+  domainPrefix: string;
+  onHandshake(outcome: string): void;
+}
+
+/** Answers the trust handshakes of workers, unless sessions are not configured. */
+export function serveHandshakes(
+  { clock, onStop }: Pick<Boot<object>, 'clock' | 'onStop'>,
+  { store, bus, senderId }: Pick<Platform, 'store' | 'bus' | 'senderId'>,
+  { workers, signer, tokens, ...rest }: HandshakeParts,
+): void {
+  if (!signer || !tokens || !workers.sessions) return;
+  const trust = new WorkerTrustRepository(store.redis);
+  const service = new HandshakeService({ trust, workers, signer, tokens, clock, senderId, ...rest });
+  const served = [
+    bus.respond(subjects.workerChallenge.name, 'svc-scheduler', (bytes) => service.challenge(bytes)),
+    bus.respond(subjects.workerAuthenticate.name, 'svc-scheduler', (bytes) => service.authenticate(bytes)),
+  ];
+  onStop('handshakes', () => Promise.all(served.map((one) => one.stop())));
+}

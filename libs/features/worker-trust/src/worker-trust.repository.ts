@@ -1,0 +1,183 @@
+import { limits, type TenantScope, type WorkerCredentialView } from '@svc/contract';
+import { keys, runScript } from '@svc/store';
+import type { Redis } from 'ioredis';
+
+/** A credential as it is stored. */
+export type StoredCredential = Omit<WorkerCredentialView, 'revoked_at'>;
+
+/** What is stored of a token. */
+export interface StoredToken {
+  /** Argon2id hash of the token as PHC string. */
+  credential_hash: string;
+  /**
+   * First 32 bits of the token's SHA-256. Other tokens are refused by it, so that guesses cost no argon2; it does not help
+   * to guess a token of 256 random bits.
+   */
+  token_check: string;
+}
+
+/** The trust facts of one worker. */
+export interface WorkerTrustRecord {
+  credential: StoredCredential;
+  token: StoredToken;
+  revokedAt?: string;
+  session?: WorkerSession;
+}
+
+/** The session of a worker, as stored. */
+export interface WorkerSession {
+  /** Id of its token. */
+  jti: string;
+  exp_ms: number;
+  issued_ms: number;
+  /** Id of the token before it, and when that one ends. */
+  previous?: string;
+  previous_ms?: number;
+  revoked?: boolean;
+}
+
+export interface SessionIssue {
+  workerId: string;
+  jti: string;
+  expiresAtMs: number;
+  nowMs: number;
+  /** End of the token before it. */
+  previousUntilMs: number;
+  /** Id of the token that is renewed; it must be the current one. */
+  renewed?: string | undefined;
+}
+
+export interface CredentialWrite {
+  credential: StoredCredential;
+  /** Undefined: the worker keeps its token. */
+  token: StoredToken | undefined;
+  /** Of the license; 0 or less = unlimited. */
+  maxWorkers: number;
+}
+
+export type CredentialOutcome =
+  | { kind: 'created' | 'replaced' | 'missing' | 'other_tenant' }
+  | { kind: 'full'; count: number }
+  | { kind: 'tenant_full'; count: number };
+
+export type RevokeOutcome = 'revoked' | 'unchanged' | 'missing' | 'other_tenant';
+
+/** Characters of the SHA-256 of a token that are stored with its credential: 32 bits. */
+export const TOKEN_CHECK_CHARS = 8;
+
+/** Workers per read, which bounds the time for which a read blocks Redis. */
+const BATCH_SIZE = 500;
+
+/** Worker credentials in Redis. See docs/adr/0024-trust-of-workers.md. */
+export class WorkerTrustRepository {
+  constructor(private readonly redis: Redis) {}
+
+  async write(scope: TenantScope, { credential, token, maxWorkers }: CredentialWrite): Promise<CredentialOutcome> {
+    const { worker_id: id, tenant_id: tenant } = credential;
+    const secret = token ? `${token.token_check} ${token.credential_hash}` : '';
+    const args = [id, scope, tenant, JSON.stringify(credential), secret, maxWorkers, limits.tenantWorkerCredentials];
+    const reply = await runScript(this.redis, 'writeWorkerCredential', keys.workerCredentials(), ...args);
+    const [kind, count] = reply as [CredentialOutcome['kind'], string?];
+    return kind === 'full' || kind === 'tenant_full' ? { kind, count: Number(count) } : { kind };
+  }
+
+  /** @param now ISO 8601 */
+  async revoke(scope: TenantScope, workerId: string, now: string): Promise<RevokeOutcome> {
+    const reply = await runScript(this.redis, 'revokeWorkerCredential', keys.workerCredentials(), workerId, scope, now);
+    return (reply as [RevokeOutcome])[0];
+  }
+
+  /** Number of changes so far. A record that is read later contains at least these. */
+  async version(): Promise<number> {
+    return Number((await this.redis.get(keys.workerTrustVersion())) ?? 0);
+  }
+
+  /** Workers that changed after a version. */
+  changedSince(version: number): Promise<string[]> {
+    return this.redis.zrangebyscore(keys.workerTrustChanges(), `(${version}`, '+inf');
+  }
+
+  /** Ids of the workers with a credential of a tenant. */
+  idsOf(tenant: string): Promise<string[]> {
+    return this.redis.smembers(keys.workerCredentialsOf(tenant));
+  }
+
+  /** Ids of all workers with a credential. */
+  allIds(): Promise<string[]> {
+    return this.redis.hkeys(keys.workerCredentials());
+  }
+
+  /** The records of these workers; those without a credential are absent. */
+  async records(ids: readonly string[]): Promise<Map<string, WorkerTrustRecord>> {
+    const found = new Map<string, WorkerTrustRecord>();
+    for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+      const some = ids.slice(at, at + BATCH_SIZE);
+      const [credentials, tokens, sessions, revoked] = await Promise.all([
+        this.redis.hmget(keys.workerCredentials(), ...some),
+        this.redis.hmget(keys.workerTokens(), ...some),
+        this.redis.hmget(keys.workerSessions(), ...some),
+        this.redis.hmget(keys.workerCredentialsRevoked(), ...some),
+      ]);
+      some.forEach((id, i) => {
+        const [text, revokedAt] = [credentials[i], revoked[i]];
+        if (!text) return;
+        const credential = JSON.parse(text) as StoredCredential;
+        const [token_check = '', credential_hash = ''] = tokens[i]?.split(' ') ?? [];
+        const session = sessions[i] ? (JSON.parse(sessions[i]) as WorkerSession) : undefined;
+        const token = { token_check, credential_hash };
+        found.set(id, { credential, token, ...(session && { session }), ...(revokedAt && { revokedAt }) });
+      });
+    }
+    return found;
+  }
+
+  /** SHA-256 of the token that was verified against a credential, if some process has done so. */
+  async verifiedDigest(workerId: string, fingerprint: string): Promise<string | undefined> {
+    const text = await this.redis.hget(keys.workerTokensVerified(), workerId);
+    const [of, digest] = text?.split(':') ?? [];
+    return of === fingerprint ? digest : undefined;
+  }
+
+  /** @returns whether the session was issued: the credential is valid, and a renewed token is the current one */
+  async issueSession(issue: SessionIssue): Promise<boolean> {
+    const { workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed = '' } = issue;
+    const args = [workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed];
+    const reply = await runScript(this.redis, 'issueWorkerSession', keys.workerSessions(), ...args);
+    return (reply as [string])[0] === 'issued';
+  }
+
+  async revokeSession(
+    scope: TenantScope,
+    workerId: string,
+  ): Promise<{ kind: 'revoked'; tenant: string } | { kind: 'missing' | 'other_tenant' }> {
+    const reply = await runScript(this.redis, 'revokeWorkerSession', keys.workerSessions(), workerId, scope);
+    const [kind, tenant = ''] = reply as ['revoked' | 'missing' | 'other_tenant', string?];
+    return kind === 'revoked' ? { kind, tenant } : { kind };
+  }
+
+  async keepChallenge(id: string, challenge: string, keepMs: number): Promise<void> {
+    await this.redis.set(keys.handshakeChallenge(id), challenge, 'PX', keepMs);
+  }
+
+  /** Returns a challenge once. */
+  takeChallenge(id: string): Promise<string | null> {
+    return this.redis.getdel(keys.handshakeChallenge(id));
+  }
+
+  /** Remembers signed packets. @returns for each whether it was not remembered before */
+  async rememberPackets(ids: readonly string[], keepMs: number): Promise<boolean[]> {
+    const pipeline = this.redis.pipeline();
+    for (const id of ids) pipeline.set(keys.packetSeen(id), '1', 'PX', keepMs, 'NX');
+    const replies = (await pipeline.exec()) ?? [];
+    return replies.map(([error, reply]) => {
+      if (error) throw error;
+      return reply === 'OK';
+    });
+  }
+
+  /** Lets other processes, and this one after a restart, verify the token without argon2. */
+  async keepVerified(workerId: string, fingerprint: string, digest: string): Promise<void> {
+    // Written after a replacement, it names the replaced credential and is ignored.
+    await this.redis.hset(keys.workerTokensVerified(), workerId, `${fingerprint}:${digest}`);
+  }
+}
