@@ -31,6 +31,7 @@ export type ScriptName =
   | 'openPass'
   | 'pageMessages'
   | 'postRun'
+  | 'readStart'
   | 'removeDeadLetter'
   | 'removeRun'
   | 'removeSchedule'

@@ -11,6 +11,7 @@ import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
+import { workflowLimitVariables } from './workflow-limits';
 
 const gateway = variables({
   httpAddr: {
@@ -240,6 +241,7 @@ export const apiEnv = envSpec({
     ...admissionVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...workflowLimitVariables,
   },
   rules: [
     commonRules,
