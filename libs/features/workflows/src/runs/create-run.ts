@@ -90,7 +90,7 @@ export async function createRun(deps: StartRunDeps, version: StartedVersion, wan
   // A refused start must not count its jobs in velocity windows; the creating script checks again.
   if (facts && limit > 0 && facts.active.tenant >= limit) throw tenantLimit(facts.active.tenant, limit);
   if (facts && allowed > 0 && facts.active.all >= allowed) throw tierLimit(facts.active.all, allowed);
-  const outcome = await store(deps, version, run, creation);
+  const outcome = await storeRun(deps, version, run, creation);
   switch (outcome.kind) {
     case 'created':
     case 'exists':
@@ -113,7 +113,7 @@ export async function createRun(deps: StartRunDeps, version: StartedVersion, wan
 type Stored = Exclude<CreateOutcome, { kind: 'paused' }>;
 
 /** Stores a new run, with its first turn if this process can plan it and there is capacity for its jobs. */
-async function store(
+async function storeRun(
   deps: StartRunDeps,
   { definition, facts }: StartedVersion,
   run: RunState,
