@@ -61,6 +61,13 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       log.warn('output check skipped', { topic, error });
     },
     ignoredResult: (jobId, reason) => log.debug('result ignored', { job_id: jobId, reason }),
+    unopenedTicket: (jobId, workerId) => {
+      metrics.unopenedTickets.inc();
+      log.oncePer('unopened-ticket', 10_000).warn('result ticket could not be opened, the record is read instead', {
+        worker_id: workerId,
+        job_id: jobId,
+      });
+    },
     reportWithoutDispatch: (kind, reason, workerId, jobId) => {
       metrics.reportsWithoutDispatch.inc({ kind, reason });
       log.oncePer('report-without-dispatch', 10_000).warn('report without a dispatch id ignored', {

@@ -53,8 +53,8 @@ describe('a ticket', () => {
     ['of another job', (_, other) => other],
     ['too large', (own) => Buffer.concat([own, Buffer.alloc(16_384)])],
   ];
-  it.each(useless)('that is %s is replaced by a read of the record', async (_, make) => {
-    const { worker, dispatched, reads } = await started();
+  it.each(useless)('that is %s is replaced by a read of the record', async (what, make) => {
+    const { scheduler, worker, dispatched, reads } = await started();
     const [request, other] = [await dispatched(), await dispatched()];
     const { job_id: id } = request;
 
@@ -64,6 +64,8 @@ describe('a ticket', () => {
     await use.until(id, 'SUCCEEDED');
     expect(reads(id)).toBe(1);
     expect(await stored(id)).toBe(String(body));
+    const unopened = scheduler.events.filter(([name]) => name === 'unopenedTicket');
+    expect(unopened).toEqual(what === 'missing' ? [] : [['unopenedTicket', id, 'w1']]);
   });
 
   it('sealed with a key that the scheduler does not have is replaced by a read of the record', async () => {

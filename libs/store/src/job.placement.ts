@@ -42,19 +42,21 @@ export type Placed = { kind: 'queued' } | { kind: 'waiting'; reason: string } | 
 export const placementDocument = (p: Placement, retain: object): object => ({
   snapshot: p.snapshot,
   lane: p.lane,
-  ...(p.worker && { worker: p.worker }),
-  other_lanes: p.otherLanes,
+  ...(p.worker && {
+    worker: p.worker,
+    other_lanes: p.otherLanes,
+    dispatch_id: p.dispatchId,
+    deadline_ms: p.deadlineMs,
+    license_cap: p.licenseCap,
+    from: ['PENDING'],
+    retain,
+  }),
   may_wait: p.mayWait,
-  dispatch_id: p.dispatchId,
   reason: p.reason,
   run_ms: p.runMs,
-  deadline_ms: p.deadlineMs,
   tenant_cap: p.tenantCap,
   turn_cost: p.turnCost ?? 1,
-  license_cap: p.licenseCap,
   wait_ms: p.waitMs,
-  from: ['PENDING'],
-  retain,
   ...(p.budget && { budget: reservationDocument(p.budget) }),
 });
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { svc } from './generated/bus';
 import { wire, type JobRequestDraft } from './messages';
 import { rawPacket, type Packet } from '../packets';
@@ -34,11 +34,11 @@ export function jobHash(request: JobRequestDraft): string {
     inline_input: null,
     result_ticket: null,
   };
-  return createHash('sha256').update(canonicalJobRequest(hashed)).digest('hex');
+  return hash('sha256', canonicalJobRequest(hashed), 'hex');
 }
 
 const without = (map: Record<string, string> | null | undefined, left: (name: string) => boolean) =>
-  Object.fromEntries(Object.entries(map ?? {}).filter(([name]) => !left(name)));
+  map && Object.keys(map).some(left) ? Object.fromEntries(Object.entries(map).filter(([name]) => !left(name))) : map;
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
@@ -60,6 +60,7 @@ function ordered(value: unknown): unknown {
   const source = value as Record<string, unknown>;
   const keys = Object.keys(source);
   const isMap = keys.every((key) => isMapValue(source[key]));
+  if (isMap && keys.length < 2) return value;
   if (isMap) keys.sort(keys.every(isPlain) ? undefined : byBytes);
   const copy: Record<string, unknown> = {};
   for (const key of keys) define(copy, key, isMap ? source[key] : ordered(source[key]));

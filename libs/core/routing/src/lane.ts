@@ -17,15 +17,12 @@ export function toRoutingNeeds(
   requires: readonly string[],
   labels: Readonly<Record<string, string>>,
 ): RoutingNeeds {
-  const placement = Object.fromEntries(
-    Object.entries(labels)
-      .filter(([label]) => placementLabel.test(label))
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
+  const names = Object.keys(labels).filter((label) => placementLabel.test(label));
+  const placement = Object.fromEntries(names.sort().map((label) => [label, labels[label] ?? '']));
   const preferredPool = labels['preferred_pool'];
   return {
     topic,
-    requires: [...new Set(requires.map((entry) => entry.trim().toLowerCase()))].sort(),
+    requires: requires.length === 0 ? [] : [...new Set(requires.map((entry) => entry.trim().toLowerCase()))].sort(),
     placement,
     ...(preferredPool && { preferredPool }),
   };

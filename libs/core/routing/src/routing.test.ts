@@ -92,6 +92,7 @@ describe('topic patterns', () => {
     expect(bestMatch(patterns, 'job.a.c.d')?.pattern).toBe('job.a.>');
     expect(bestMatch(patterns, 'job.z')?.pattern).toBe('job.*');
     expect(bestMatch(patterns, 'other')).toBeUndefined();
+    expect(bestMatch({ 'job.a.*': 6 }, 'job.a.b')?.value).toBe(6);
   });
 });
 

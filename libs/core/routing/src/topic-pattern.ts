@@ -22,11 +22,26 @@ function specificity(pattern: string): [number, number, number] {
   return [literal, tokens.length, pattern.includes('>') ? 0 : 1];
 }
 
-/** The most specific matching entry of a table keyed by patterns, or undefined. */
-export function bestMatch<T>(
-  table: Readonly<Record<string, T>>,
-  topic: string,
-): { pattern: string; value: T } | undefined {
+type Match<T> = { pattern: string; value: T } | undefined;
+
+/** Bounds the memory for topics that clients invent. */
+const MAX_REMEMBERED = 1_024;
+const matchesOf = new WeakMap<object, Map<string, Match<unknown>>>();
+
+/**
+ * The most specific matching entry of a table keyed by patterns, or undefined. The result is remembered with the table,
+ * which must not change.
+ */
+export function bestMatch<T>(table: Readonly<Record<string, T>>, topic: string): Match<T> {
+  let matches = matchesOf.get(table) as Map<string, Match<T>> | undefined;
+  if (!matches || matches.size >= MAX_REMEMBERED) matchesOf.set(table, (matches = new Map()));
+  if (matches.has(topic)) return matches.get(topic);
+  const match = findBestMatch(table, topic);
+  matches.set(topic, match);
+  return match;
+}
+
+function findBestMatch<T>(table: Readonly<Record<string, T>>, topic: string): Match<T> {
   if (Object.hasOwn(table, topic)) return { pattern: topic, value: table[topic] as T };
   const fitting = Object.keys(table)
     .filter((pattern) => matchesTopic(pattern, topic))

@@ -25,6 +25,11 @@ export interface InlineDataDeps extends Base {
   inFlight?: InFlightRecords;
 }
 
+export interface TicketEvents {
+  /** A ticket was forged, expired, of another dispatch, or sealed with a key that this process does not have. */
+  unopenedTicket(jobId: string, workerId: string): void;
+}
+
 /**
  * The input and the ticket that a dispatch contains when its worker supports them. The input stays in the store, and the
  * worker reads it there when it is not in the message. See docs/reference/worker-protocol.md#inline-data.
@@ -62,11 +67,13 @@ async function readInput(
 
 /** The job that a result names, from its ticket; undefined = read the record. Possibly outdated, like any cached record. */
 export function openTicket(
-  { tickets, clock }: Pick<InlineDataDeps, 'tickets' | 'clock'>,
+  { tickets, clock, events }: Pick<InlineDataDeps, 'tickets' | 'clock'> & { events: TicketEvents },
   { job_id: jobId, worker_id: workerId, dispatch, result_ticket: sealed }: JobResult,
 ): ResultJob | undefined {
-  if (!tickets || !dispatch || sealed.length === 0) return undefined;
-  return tickets.open(sealed, { jobId, dispatchId: dispatch.dispatch_id, workerId }, clock.nowMs());
+  if (!tickets || !dispatch || sealed.length <= blankTicket.length) return undefined;
+  const job = tickets.open(sealed, { jobId, dispatchId: dispatch.dispatch_id, workerId }, clock.nowMs());
+  if (!job) events.unopenedTicket(jobId, workerId);
+  return job;
 }
 
 const hasInlineBody = ({ status, inline_result: body }: JobResult): boolean =>

@@ -9,7 +9,7 @@ import type { BudgetAction } from '@svc/policy';
 import type { ResultJob, SpendAlert } from '@svc/store';
 import type { FreedSlots } from './freed-slots';
 import type { InFlightRecords } from './in-flight-records';
-import type { JobTickets } from './inline-data';
+import type { JobTickets, TicketEvents } from './inline-data';
 import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from '@svc/output-safety';
 import type { StartWrites } from './start-writes';
@@ -20,7 +20,7 @@ export type ReportKind = 'result' | 'progress';
 export type MissingDispatch = 'worker_echoes' | 'required_by_setting';
 
 /** Events for logs and metrics, named like the metrics. */
-export interface SchedulingEvents {
+export interface SchedulingEvents extends TicketEvents {
   received(topic: string): void;
   denied(topic: string): void;
   safetyUnavailable(topic: string): void;

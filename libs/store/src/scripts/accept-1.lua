@@ -10,9 +10,9 @@
           memory? = { id, shared? } (refused when it belongs to another tenant),
           queue (entry suffix), next? = a transition on creation, as for move_job,
           place? = the placement of a permitted job: { snapshot (policy part), lane = { id, spec, level },
-            worker? = { id, pool, max }, other_lanes = {ids that the worker does not serve}, may_wait, dispatch_id, reason,
-            run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms, from, retain,
-            budget? = its reservation, as for reserve_spend } }
+            may_wait, reason, run_ms, tenant_cap, turn_cost, wait_ms, budget? = its reservation, as for reserve_spend,
+            worker? = { id, pool, max }, and with it other_lanes = {ids that it does not serve}, dispatch_id, deadline_ms,
+            license_cap, from, retain } }
         2 context document     3 first decision (JSON) or ''     4 ... fields of the record, as field, value, ...
 
   A permitted job is dispatched to the proposed worker if no older job may want its slot and the limits allow it; otherwise

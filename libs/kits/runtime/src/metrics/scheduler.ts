@@ -58,6 +58,11 @@ export const schedulerMetrics = metrics({
     labels: ['kind', 'reason'],
     help: 'Results and progress reports ignored because they contain no dispatch id, by the reason it was required.',
   },
+  unopenedTickets: {
+    name: 'svc_scheduler_unopened_result_tickets_total',
+    type: 'counter',
+    help: 'Result tickets that were forged, expired, of another dispatch, or sealed with an unknown key. The record is read instead.',
+  },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Orphaned jobs that were requeued.' },
   flushedOnWorkerOnline: {
     name: 'svc_scheduler_dispatch_flush_on_worker_online_total',
