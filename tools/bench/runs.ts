@@ -100,7 +100,9 @@ export async function fanOutTrip(product: Product, count: number): Promise<void>
   const load = await product.openLoad(1);
   try {
     const items = Array.from({ length: count }, (_, n) => n);
-    await load.run(1, async (send) => untilSucceeded(product, send, await startRun(product, send, 'bench-fan', { items })));
+    await load.run(1, async (send) =>
+      untilSucceeded(product, send, await startRun(product, send, 'bench-fan', { items })),
+    );
   } finally {
     load.close();
   }

@@ -85,7 +85,9 @@ describe('a run created with its first turn', () => {
     const budget = { micros: 70, accounts: [], run: { limit: 100, action: 'deny' } } as const;
     await start(
       'r1',
-      { jobs: [job('r1', { place: { ...place, worker, budget } }), job('r1', { id: 'b', place: { ...place, budget } })] },
+      {
+        jobs: [job('r1', { place: { ...place, worker, budget } }), job('r1', { id: 'b', place: { ...place, budget } })],
+      },
       { budget: { limit: 100, action: 'deny' } },
     );
 

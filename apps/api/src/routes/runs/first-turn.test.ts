@@ -26,7 +26,10 @@ async function heartbeat(workerId: string, slots: number): Promise<void> {
   const { bus, registry } = api;
   for (const { id } of registry.routable(Date.now())) registry.markFull(id);
   const head = { trace_id: '', sender_id: workerId, nowUs: Date.now() * 1_000 };
-  bus.publish(subjects.heartbeat.name, heartbeatPacket(head, { worker_id: workerId, pool: 'demo', max_parallel_jobs: slots }));
+  bus.publish(
+    subjects.heartbeat.name,
+    heartbeatPacket(head, { worker_id: workerId, pool: 'demo', max_parallel_jobs: slots }),
+  );
   await eventually(() => registry.has(workerId));
 }
 
