@@ -12,7 +12,7 @@ It starts all servers and services, takes about ten minutes on two cores, and fa
   --write-docs        also write docs/performance.md; not with --only or --quick
   --peers             also run Restate (downloaded from npm on the first use) and print the ratio for one and three steps
   --profile SERVICE   do not measure; profile the CPU time of api, scheduler, engine or worker
-  --profile-load L    load of the profile: drain (default), round-trips or runs, the last two with 64 clients
+  --profile-load L    load of the profile: drain (default), round-trips or runs with 64 clients, or fan-outs over 1,000 items
   --profile-out FILE  output file of the profile (default: a temporary file)
   --jobs N            jobs of the load when profiling (default 10000)
   --concurrency N     concurrency of the worker (default 256)

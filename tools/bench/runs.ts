@@ -95,6 +95,19 @@ export async function runTrips(
   }
 }
 
+/** Starts a run over a number of items, and waits for its end. */
+export async function fanOutTrip(product: Product, count: number): Promise<void> {
+  const load = await product.openLoad(1);
+  try {
+    const items = Array.from({ length: count }, (_, n) => n);
+    await load.run(1, async (send) =>
+      untilSucceeded(product, send, await startRun(product, send, 'bench-fan', { items })),
+    );
+  } finally {
+    load.close();
+  }
+}
+
 /** Starts runs that wait at an approval step. @returns their ids, once all wait */
 export async function runsAtGate(product: Product, count: number): Promise<string[]> {
   const load = await product.openLoad(64);

@@ -57,7 +57,7 @@ export const runScenarios: readonly Scenario[] = [
   },
   {
     name: 'run-fan-out',
-    services: ['engine', 'scheduler'],
+    services: ['api', 'engine', 'scheduler'],
     async play(stage) {
       stage.begin();
       return one(await start(stage, 'chaos-fan-out', { items: [1, 2, 3, 4, 5, 6] }), 'succeeded');

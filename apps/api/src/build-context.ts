@@ -39,6 +39,9 @@ export interface ContextParts {
   >['metrics'];
 }
 
+/** Time limit of an expression of a first turn, ms. The turn of a more expensive one is taken by an engine. */
+const MAX_EXPRESSION_MS = 1;
+
 /** Builds the dependencies of all handlers. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
@@ -75,30 +78,27 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
   };
+  const placement = openPlacement(
+    boot,
+    {
+      isEnabled: env.dispatchAtSubmission,
+      isReadinessRequired: env.workerReadinessRequired,
+      dataTokens,
+      dataUrlBase: env.dataUrlBase,
+      tickets: resultTicketsFrom<ResultJob>(env),
+    },
+    { ...base, platform, fleet, registry, config, endings, metrics },
+  );
+  const definitions = new DefinitionCache(store, clock);
+  const jobParts = { ...base, config, admission, kernel, shadows, topics, placement };
   const recent = new RecentJobs(clock);
   endings.follow(({ id, read }) => recent.end(id, read));
   endings.followGaps(() => recent.clear());
   return {
     submit: {
+      ...jobParts,
       recent,
-      ...base,
-      admission,
-      kernel,
-      shadows,
-      config,
-      topics,
       license: licenseLimits(license),
-      placement: openPlacement(
-        boot,
-        {
-          isEnabled: env.dispatchAtSubmission,
-          isReadinessRequired: env.workerReadinessRequired,
-          dataTokens: dataTokens,
-          dataUrlBase: env.dataUrlBase,
-          tickets: resultTicketsFrom<ResultJob>(env),
-        },
-        { ...base, platform, fleet, registry, config, endings, metrics },
-      ),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
@@ -119,7 +119,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       topics,
       kernel,
-      definitions: new DefinitionCache(store, clock),
+      definitions,
       license: licenseLimits(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,
@@ -203,6 +203,22 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       topics,
       admission,
       kernel,
+      definitions,
+      firstTurn: placement && {
+        ...jobParts,
+        fleet,
+        schemas: topics.schemas,
+        settings: {
+          maxItems: env.foreachMaxItems,
+          expressions: {
+            maxLength: env.exprMaxLength,
+            maxResultItems: env.exprMaxResultItems,
+            timeoutMs: Math.min(env.exprTimeoutMs, MAX_EXPRESSION_MS),
+          },
+          approvalTtlMs: env.approvalTtlMs,
+          deadLetterTtlSec,
+        },
+      },
       settings: { idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000) },
       maxActiveRuns: () => license.entitlements().max_active_workflows,
     },

@@ -67,6 +67,24 @@ describe('a run whose engine is notified', () => {
     expect([worked.length, new Set(worked).size]).toEqual([60, 60]);
   });
 
+  it('starts a large fan-out in several turns, each one call, without a pass', async () => {
+    await use.start({ withoutQueues: true, withoutLoops: true });
+    await listening();
+    worked.length = 0;
+    const items = Array.from({ length: 200 }, (_, i) => i);
+
+    const id = await use.submitRun(
+      { all: { topic: 'job.work', for_each: 'input.items' } },
+      { items },
+      { config: { resources: { max_parallel_steps: 150 } } },
+    );
+
+    await use.ended(id, 'succeeded');
+    expect([...worked].sort()).toEqual(items.map((i) => `${id}:all[${i}]@1`).sort());
+    // No turn left anything to be done after its save, which a pass under the lock would have to do.
+    expect(await use.store.redis.hmget(keys.run(id), 'acting', 'awake')).toEqual(['0', null]);
+  });
+
   it('starts the items of a fan-out in their order', async () => {
     await use.start();
     worked.length = 0;

@@ -8,10 +8,10 @@ export interface RunWake {
   revision: number;
   /** Redis' clock, µs. */
   atUs: number;
-  /** All unprocessed events of its inbox; absent when they are many or large. */
+  /** The first events of its inbox; absent when they are large. */
   events?: JsonObject[];
-  /** The run, if it is new and not large. */
-  created?: LoadedRun;
+  /** The run, if no engine has it in memory and it is not large. */
+  loaded?: LoadedRun;
 }
 
 interface WakeMessage {
@@ -20,7 +20,7 @@ interface WakeMessage {
   at: string;
   events?: string[];
   /** Lists of field and value. */
-  created?: { fields: string[]; steps: string[] };
+  run?: { fields: string[]; steps: string[] };
 }
 
 /** Notifies an engine of woken runs. A lost message delays a run until its queue entry is due. */
@@ -60,15 +60,15 @@ export class RunWakes {
 }
 
 function parseWake(text: string): RunWake {
-  const { id, revision, at, events, created } = JSON.parse(text) as WakeMessage;
-  const run = created && parseRun(Object.fromEntries(toPairs(created.fields)));
+  const { id, revision, at, events, run: stored } = JSON.parse(text) as WakeMessage;
+  const run = stored && parseRun(Object.fromEntries(toPairs(stored.fields)));
   return {
     id,
     revision,
     atUs: Number(at),
     ...(events && { events: events.map(parseJson) }),
     ...(run && {
-      created: { run, steps: new Map(toPairs(created.steps).map(([path, step]) => [path, parseJson(step)])) },
+      loaded: { run, steps: new Map(toPairs(stored.steps).map(([path, step]) => [path, parseJson(step)])) },
     }),
   };
 }

@@ -24,7 +24,7 @@ describe('a run', () => {
       start: { kind: 'start', by: 'ann' },
     });
 
-    expect(outcome).toEqual({ kind: 'created', atUs: expect.any(Number) as number });
+    expect(outcome).toEqual({ kind: 'created', atUs: expect.any(Number) as number, placed: [] });
     const loaded = await runs().load('r1');
     expect(loaded?.run).toEqual({
       id: 'r1',

@@ -25,12 +25,20 @@ import type {
   RemoveOutcome,
   RunCreation,
   RunSave,
+  SavedJob,
   SaveOutcome,
+  StartFacts,
+  TimerWrite,
 } from './run.writes';
 import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 type FindResult<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
+
+const writtenJobs = (jobs: readonly SavedJob[], retention: Retention): string[] =>
+  jobs.flatMap((job) => [luaJson(acceptanceDocument(job, retention)), job.context]);
+
+const timerDocument = ({ member, dueMs, queue }: TimerWrite) => ({ member, due_ms: dueMs, queue });
 
 const written = (documents: ReadonlyMap<string, JsonObject> | undefined): string[] =>
   [...(documents ?? [])].flatMap(([name, document]) => [name, JSON.stringify(document)]);
@@ -43,9 +51,25 @@ export class RunRepository {
     private readonly retention: Retention,
   ) {}
 
+  /** What the start of a run of the newest version of a workflow needs, within a tenant scope. */
+  async readStart(scope: TenantScope, workflowId: string): Promise<FindResult<StartFacts>> {
+    const reply = await runScript(this.redis, 'readStart', this.keys.workflow(workflowId), ...liveRunStatuses);
+    const [kind, tenant = '', version, writtenAt, author = '', nowUs, ofTenant, all] = reply as string[];
+    const facts =
+      kind !== 'found'
+        ? undefined
+        : {
+            version: { tenant, number: Number(version), writtenAt: Number(writtenAt), author },
+            nowUs: Number(nowUs),
+            active: { tenant: Number(ofTenant), all: Number(all) },
+          };
+    return seenBy(scope, facts, tenant);
+  }
+
   /** One atomic write: record, steps, first events, indexes, idempotency key, inbox and queue entry. @throws Fenced */
   async create(run: RunCreation): Promise<CreateOutcome> {
-    const { id, tenant, workflow, idempotency, limits, events } = run;
+    const { id, tenant, workflow, idempotency, limits, events, turn } = run;
+    const jobs = turn?.jobs ?? [];
     const document = {
       id,
       tenant,
@@ -71,6 +95,14 @@ export class RunRepository {
       name: run.name ?? workflow.id,
       steps: run.steps?.size ?? 0,
       events: events.length,
+      ...(turn && {
+        turn: {
+          jobs: jobs.length,
+          set: turn.timers.map(timerDocument),
+          tree: turn.tree,
+          ...(turn.continues && { continues: true }),
+        },
+      }),
     };
     const reply = await runScript(
       this.redis,
@@ -81,17 +113,18 @@ export class RunRepository {
       JSON.stringify(run.start),
       ...written(run.steps),
       ...events.map((event) => JSON.stringify(event)),
+      ...writtenJobs(jobs, this.retention),
     );
-    const [kind, detail = '', active = ''] = reply as [CreateOutcome['kind'] | 'fenced', string?, string?];
+    const [kind, detail = '', ...rest] = reply as [CreateOutcome['kind'] | 'fenced', string?, ...string[]];
     switch (kind) {
       case 'fenced':
         throw new Fenced();
       case 'created':
-        return { kind, atUs: Number(detail) };
+        return { kind, atUs: Number(detail), placed: toPlacedJobs(jobs, rest) };
       case 'replay':
         return { kind, answer: detail };
       case 'full':
-        return { kind, of: detail === 'all' ? 'all' : 'tenant', active: Number(active) };
+        return { kind, of: detail === 'all' ? 'all' : 'tenant', active: Number(rest[0]) };
       default:
         return { kind };
     }
@@ -121,11 +154,12 @@ export class RunRepository {
       processed: save.processedEvents ?? 0,
       ...(save.acting && { acting: true }),
       ...(save.closes && { closes: true }),
-      set: (timers?.set ?? []).map(({ member, dueMs, queue }) => ({ member, due_ms: dueMs, queue })),
+      set: (timers?.set ?? []).map(timerDocument),
       clear: timers?.clear ?? [],
       tree: save.tree ?? [],
       jobs: jobs.length,
       ...(save.reason !== undefined && { reason: save.reason }),
+      ...(save.post && { post: JSON.stringify(save.post) }),
     };
     const reply = await runScript(
       this.redis,
@@ -136,7 +170,7 @@ export class RunRepository {
       save.header ? JSON.stringify(save.header) : '',
       ...written(steps),
       ...events.map((event) => JSON.stringify(event)),
-      ...jobs.flatMap((job) => [luaJson(acceptanceDocument(job, this.retention)), job.context]),
+      ...writtenJobs(jobs, this.retention),
     );
     const [kind, detail = '', at = '', left = 0, ...placed] = reply as [
       SaveOutcome['kind'],
@@ -153,7 +187,7 @@ export class RunRepository {
           atUs: Number(at),
           left: Math.max(0, left),
           sleeps: left < 0,
-          placed: jobs.map((_, i) => toPlaced(placed[2 * i], placed[2 * i + 1])),
+          placed: toPlacedJobs(jobs, placed),
         };
       case 'changed':
         return { kind, revision: Number(detail) };
@@ -327,6 +361,10 @@ export class RunRepository {
     return hash ? { hash, answer: answer ?? '' } : undefined;
   }
 }
+
+/** Positions of jobs in the reply of a script, as position and detail of each. */
+const toPlacedJobs = (jobs: readonly SavedJob[], reply: readonly string[]): (Placed | undefined)[] =>
+  jobs.map((_, i) => toPlaced(reply[2 * i], reply[2 * i + 1]));
 
 /** Undefined when the save did not accept the job. */
 const toPlaced = (position: string | undefined, detail = ''): Placed | undefined =>

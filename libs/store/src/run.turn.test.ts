@@ -96,7 +96,6 @@ describe('a turn without the lock', () => {
 
   it.each<[string, () => Promise<unknown>]>([
     ['a pass has the lock', () => use.lock('r1', 'other')],
-    ['another event has arrived', () => runs().post('*', 'r1', { kind: 'cancel' })],
     ['effects of an earlier pass remain', () => use.redis.hset(keys.run('r1'), 'acting', '1')],
   ])('is refused, and changes nothing, when %s', async (_, before) => {
     await use.create('r1');
@@ -135,8 +134,8 @@ describe('a woken run', () => {
 
     await eventually(() => received.length === 1);
     const atUs = expect.any(Number) as number;
-    const created = await runs().load('r1');
-    expect(received).toEqual([{ id: 'r1', revision: 1, atUs, events: [{ kind: 'start' }], created }]);
+    const loaded = await runs().load('r1');
+    expect(received).toEqual([{ id: 'r1', revision: 1, atUs, events: [{ kind: 'start' }], loaded }]);
     expect([await delayed(), await use.passes()]).toEqual([['run-r1-1'], []]);
     await turn(1);
     expect([await delayed(), await use.redis.exists(pass('run-r1-1'))]).toEqual([[], 0]);
@@ -166,6 +165,42 @@ describe('a woken run', () => {
     expect(await delayed()).toEqual(['run-r1-2']);
   });
 
+  it('is reported again with the events that arrived during a turn, and sleeps after the last one', async () => {
+    await listen('e1');
+    await use.create('r1');
+    await runs().post('*', 'r1', { n: 1 });
+
+    expect(await turn(1, { home: 'e1' })).toMatchObject({ kind: 'saved', left: 1, sleeps: false });
+
+    await eventually(() => received.length === 2);
+    expect(received[1]).toMatchObject({ revision: 2, events: [{ n: 1 }] });
+    expect([await delayed(), await use.passes()]).toEqual([['run-r1-2'], []]);
+    expect(await turn(2, { home: 'e1' })).toMatchObject({ sleeps: true });
+    expect([await delayed(), await use.redis.exists(pass('run-r1-2'))]).toEqual([[], 0]);
+  });
+
+  it('is reported with the event that its turn posts', async () => {
+    await listen('e1');
+    await use.create('r1');
+
+    await turn(1, { home: 'e1', post: { kind: 'continue' } });
+
+    await eventually(() => received.length === 2);
+    expect(received[1]).toMatchObject({ revision: 2, events: [{ kind: 'continue' }] });
+  });
+
+  it('is reported with the first of many events', async () => {
+    await use.create('r1');
+    await turn(1);
+    await use.redis.rpush(keys.runInbox('r1'), ...Array.from({ length: 80 }, (_, n) => JSON.stringify({ n })));
+    await listen('e1');
+
+    await runs().post('*', 'r1', { n: 80 });
+
+    await eventually(() => received.length === 1);
+    expect(received[0]?.events).toEqual(Array.from({ length: 64 }, (_, n) => ({ n })));
+  });
+
   it('has an entry that is due at once when no engine listens', async () => {
     await use.redis.sadd(keys.runEngines(), 'gone');
 
@@ -184,7 +219,7 @@ describe('a woken run', () => {
     expect([await use.passes(), await delayed(), received]).toEqual([['run-r1-1'], [], []]);
   });
 
-  it('is reported without its events when they are many or large', async () => {
+  it('is reported without its events when the first is large', async () => {
     await listen('e1');
     await use.create('r1');
     await turn(1, { home: 'e1' });

@@ -30,10 +30,35 @@ export interface RunCreation {
   start: JsonObject;
   /** Display name in the board; the workflow id by default. */
   name?: string;
+  /** Its first turn: the run is stored as the turn leaves it, and sleeps unless the turn continues. */
+  turn?: FirstTurn;
+}
+
+/** What the first turn of a run adds to its record: nothing may remain to be done after the call. */
+export interface FirstTurn {
+  jobs: readonly SavedJob[];
+  timers: readonly TimerWrite[];
+  tree: readonly TreeChange[];
+  /** The run has another turn, for the event `start`. */
+  continues?: boolean;
+}
+
+/** `queue` is the queue of the entry that fires the timer. */
+export type TimerWrite = RunTimer & { queue: string };
+
+/** What the start of a run reads. */
+export interface StartFacts {
+  /** The newest version of the workflow. */
+  version: { tenant: string; number: number; writtenAt: number; author: string };
+  /** Time of the Redis clock. */
+  nowUs: number;
+  active: { tenant: number; all: number };
 }
 
 export type CreateOutcome =
-  | { kind: 'created'; atUs: number }
+  | { kind: 'created'; atUs: number; placed: (Placed | undefined)[] }
+  /** It was not created: an operator has paused the queue of passes, and no turn may be taken. */
+  | { kind: 'paused' }
   | { kind: 'replay'; answer: string }
   /** The key was used with another request. */
   | { kind: 'conflict' }
@@ -52,7 +77,7 @@ export interface RunSave {
   revision: number;
   /** Owner of the run's lock (`keys.runLock`). */
   owner: string;
-  /** Planned without the lock: saved only if no process holds it, and the processed events are all that the inbox has. */
+  /** Planned without the lock: saved only if no process holds it, and no effects of an earlier turn remain. */
   isUnlocked?: boolean;
   /** The engine that keeps the run in memory, which is notified when the run is woken. */
   home?: string;
@@ -65,10 +90,12 @@ export interface RunSave {
   /** Paths of removed steps. */
   removed?: readonly string[];
   events?: readonly JsonObject[];
-  /** `queue` is the queue of the entry that fires the timer. A timer of the same member is replaced. */
-  timers?: { set?: readonly (RunTimer & { queue: string })[]; clear?: readonly string[] };
+  /** A timer of the same member is replaced. */
+  timers?: { set?: readonly TimerWrite[]; clear?: readonly string[] };
   /** Number of processed inbox events. */
   processedEvents?: number;
+  /** Added to its inbox: the run has another turn. */
+  post?: JsonObject;
   /** Jobs that the save accepts; a job that exists is kept. */
   jobs?: readonly SavedJob[];
   /** Effects remain to be applied; until the pass is closed, a pass that takes over must apply them. */
@@ -144,7 +171,7 @@ export type SaveOutcome =
   | { kind: 'changed'; revision: number }
   /** The caller lost the lock and must stop. */
   | { kind: 'fenced' }
-  /** It was planned without the lock, and another process owns the run, or more events have arrived. */
+  /** It was planned without the lock, and another process owns the run, or effects of an earlier turn remain. */
   | { kind: 'busy' }
   /** The run has ended, or the status is not reachable. */
   | { kind: 'refused'; status: RunStatus }

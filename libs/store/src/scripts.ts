@@ -36,6 +36,7 @@ export type ScriptName =
   | 'pageMessages'
   | 'postRun'
   | 'readLock'
+  | 'readStart'
   | 'refreshClosedPools'
   | 'releaseLock'
   | 'removeDeadLetter'

@@ -6,13 +6,13 @@ import { repositoryRoot } from '../../stack/settings';
 import { runDrain } from '../drain';
 import { Product } from '../product';
 import { roundTrips } from '../round-trips';
-import { postWorkflows, runTrips } from '../runs';
+import { fanOutTrip, postWorkflows, runTrips } from '../runs';
 import { summarize, type CpuProfile, type ProfileSummary, type Share } from './cpu-profile';
 import { locator } from './locate';
 
 export const profiled = ['api', 'scheduler', 'engine', 'worker'] as const;
 export type Profiled = (typeof profiled)[number];
-export const profiledLoads = ['drain', 'round-trips', 'runs'] as const;
+export const profiledLoads = ['drain', 'round-trips', 'runs', 'fan-outs'] as const;
 export type ProfiledLoad = (typeof profiledLoads)[number];
 
 export interface ProfileOptions {
@@ -28,6 +28,7 @@ export interface ProfileOptions {
 const warmUpJobs = 2_000;
 const clients = 64;
 const stepsPerRun = 3;
+const itemsPerRun = 1_000;
 
 /** Profiles one process under load and summarizes its CPU time. */
 export async function profileService({
@@ -52,7 +53,7 @@ export async function profileService({
   try {
     const toggle = async () => product.signal(service, 'SIGUSR2');
     const run = loads[load];
-    if (load === 'runs') await postWorkflows(product);
+    if (load === 'runs' || load === 'fan-outs') await postWorkflows(product);
     await run(product, Math.min(jobs, warmUpJobs), service);
     say(`profiling ${service} over ${jobs} jobs`);
     const rates = await run(product, jobs, service, toggle);
@@ -87,6 +88,14 @@ const loads: Record<ProfiledLoad, Load> = {
     const { rate } = await runTrips(product, 'three', clients, Math.ceil(jobs / stepsPerRun));
     await toggle();
     return `${(rate * stepsPerRun).toFixed(0)} steps/s`;
+  },
+  async 'fan-outs'(product, jobs, _, toggle = async () => undefined) {
+    await toggle();
+    const startedMs = performance.now();
+    for (let i = 0; i < jobs / itemsPerRun; i++) await fanOutTrip(product, itemsPerRun);
+    const rate = (jobs / (performance.now() - startedMs)) * 1_000;
+    await toggle();
+    return `${rate.toFixed(0)} items/s`;
   },
 };
 

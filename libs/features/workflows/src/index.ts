@@ -13,7 +13,7 @@ export { removeRun } from './runs/remove-run';
 export { rerunRun } from './runs/rerun-run';
 export { readChat, postChatMessage } from './runs/run-chat';
 export { toRunState } from './runs/run-codec';
-export type { RunDeps, RunEvents, StartRunDeps } from './runs/run-deps';
+export type { RunDeps, RunEvents, StartRunDeps, TurnDeps } from './runs/run-deps';
 export { RunCache } from './runs/run-cache';
 export { runPass } from './runs/run-pass';
 export { toLoadedRunView, toTimelineView } from './runs/run-view';

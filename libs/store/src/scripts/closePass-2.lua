@@ -14,10 +14,10 @@ if then_ == 'pause' then
   redis.call('DEL', KEYS[2])
   return { 'paused' }
 end
-local workflow, acting = unpack(redis.call('HMGET', KEYS[1], 'workflow', 'acting'))
+local workflow, acting, wakes = unpack(redis.call('HMGET', KEYS[1], 'workflow', 'acting', 'wakes'))
 if acting == '1' then redis.call('HSET', KEYS[1], 'acting', '0') end
 if redis.call('EXISTS', key.runInbox(id)) == 0 or not workflow then
-  run_sleep(id)
+  run_sleep(id, wakes)
   return { 'asleep' }
 end
 if then_ == 'go_on' then return { 'more' } end

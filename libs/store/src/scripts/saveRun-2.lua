@@ -1,6 +1,7 @@
 --[[
   Saves the changes of a pass, all or nothing, if the caller still holds the run's lock and the revision is unchanged. A turn
-  planned without the lock is saved if no process holds it, nothing remains to be applied, and the inbox has no other events.
+  planned without the lock is saved if no process holds it and nothing remains to be applied. Its events are the first of the
+  inbox, since only a save removes events; if more have arrived, its engine is notified again.
   Idempotent: repeating a save returns the same reply and changes nothing.
 
   KEYS  1 run record   2 run lock
@@ -9,7 +10,7 @@
           steps, events (number of each), removed = {paths}, processed (number of processed inbox events),
           acting? (effects remain to be applied: the pass stays open), jobs (number of jobs that it accepts), set = {timers: member, due_ms, queue},
           clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed), closes? (no effects
-          remain: with an empty inbox the run sleeps and the lock is released) } (JSON)
+          remain: with an empty inbox the run sleeps and the lock is released), post? (event (JSON) for its next turn) } (JSON)
         2 header (JSON), '' = unchanged
         3...  `steps` times path and step (JSON), `events` events (JSON), `jobs` times acceptance (JSON, as for accept-1.lua,
               without `memory` and `fence`) and context
@@ -23,8 +24,8 @@ local record, lock = KEYS[1], KEYS[2]
 local s, header = cjson.decode(ARGV[1]), ARGV[2]
 local id = s.id
 
-local tenant, workflow, from, revision, token, updated, acting = unpack(redis.call('HMGET', record, 'tenant', 'workflow',
-  'status', 'revision', 'token', 'updated_at', 'acting'))
+local tenant, workflow, from, revision, token, updated, acting, wakes = unpack(redis.call('HMGET', record, 'tenant', 'workflow',
+  'status', 'revision', 'token', 'updated_at', 'acting', 'wakes'))
 if not revision then return { 'missing' } end
 local inbox = key.runInbox(id)
 if token == s.token then
@@ -33,7 +34,7 @@ if token == s.token then
 end
 if not s.unlocked and redis.call('GET', lock) ~= s.owner then return { 'fenced' } end
 if tonumber(revision) ~= s.revision then return { 'changed', revision } end
-if s.unlocked and (acting == '1' or redis.call('EXISTS', lock) == 1 or redis.call('LLEN', inbox) ~= s.processed) then
+if s.unlocked and (acting == '1' or redis.call('EXISTS', lock) == 1 or redis.call('LLEN', inbox) < s.processed) then
   return { 'busy' }
 end
 if not is(s.active, from) then return { 'refused', from } end
@@ -41,17 +42,11 @@ if s.status and not is(s.status.from, from) then return { 'refused', from } end
 run_check_queues(s.set)
 
 -- Before the run is written: if one of them failed, the turn would be planned again, with the same ids.
-local placed, first_job = {}, 3 + 2 * s.steps + s.events
-local accepted = {}
-for i = 1, s.jobs do accepted[i] = cjson.decode(ARGV[first_job + 2 * i - 2]) end
-for i, job in ipairs(accepted) do
-  local reply = accept_job(job, ARGV[first_job + 2 * i - 1])
-  local is_new = reply[1] == 'accepted'
-  placed[2 * i - 1], placed[2 * i] = is_new and reply[3] or reply[1], is_new and reply[4] or ''
-end
+local placed = run_accept_jobs(ARGV, 3 + 2 * s.steps + s.events, s.jobs)
 
 local at = micros()
 local stamp, now_ms, next_revision, to = text(at), math.floor(at / 1000), text(s.revision + 1), s.status and s.status.to or from
+local ends = s.status and s.status.ends
 local fields = { 'revision', next_revision, 'token', s.token, 'status', to, 'updated_at', stamp, 'acting', s.acting and '1' or '0' }
 if header ~= '' then
   fields[#fields + 1] = 'header'
@@ -61,8 +56,14 @@ if s.home then
   fields[#fields + 1] = 'home'
   fields[#fields + 1] = s.home
 end
+if ends then
+  fields[#fields + 1] = 'ended_at'
+  fields[#fields + 1] = stamp
+end
 redis.call('HSET', record, unpack(fields))
-if s.processed > 0 then redis.call('LTRIM', inbox, s.processed, -1) end
+-- The inbox of an ended run is deleted below.
+if s.processed > 0 and not ends then redis.call('LTRIM', inbox, s.processed, -1) end
+if s.post and not ends then redis.call('RPUSH', inbox, s.post) end
 
 local steps = key.runSteps(id)
 for _, path in ipairs(s.removed) do redis.call('HDEL', steps, path) end
@@ -71,17 +72,18 @@ run_append_timeline(id, ARGV, 3 + 2 * s.steps, s.events)
 
 if s.events > 0 or from ~= to then announce_run(id, tenant, workflow, to, at) end
 if from ~= to then redis.call('ZREM', key.runsInStatus(tenant, from), id) end
-run_index(id, tenant, workflow, to, stamp, s.status and s.status.ends)
+run_index(id, tenant, workflow, to, stamp, ends)
 for _, name in ipairs(s.clear) do run_clear_timer(id, workflow, name) end
 for _, timer in ipairs(s.set) do run_set_timer(id, workflow, timer, next_revision, now_ms) end
 for _, change in ipairs(s.tree) do tree_change(id, change, now_ms) end
-if s.status and s.status.ends then
-  redis.call('HSET', record, 'ended_at', stamp)
+if ends then
   tree_end(id, '', nil, cjson.encode(to), s.reason, now_ms)
-  run_end(id, tenant, workflow, to, s.status.ends, at)
+  run_end(id, tenant, workflow, to, ends, at)
 end
--- Without the lock the inbox held the processed events only.
-local left = s.unlocked and 0 or redis.call('LLEN', inbox)
-if left > 0 or not s.closes then return { 'saved', next_revision, stamp, left, unpack(placed) } end
-run_sleep(id)
+local left = ends and 0 or redis.call('LLEN', inbox)
+if left > 0 or not s.closes then
+  if s.unlocked and left > 0 then run_wake_again(id, workflow, now_ms) end
+  return { 'saved', next_revision, stamp, left, unpack(placed) }
+end
+run_sleep(id, wakes, s.unlocked)
 return { 'saved', next_revision, stamp, -1, unpack(placed) }

@@ -37,10 +37,17 @@ function queueForSlot(draft: Draft, path: string): void {
   draft.run.ready.push(path);
 }
 
+const hasFreeSlot = ({ run, context }: Draft): boolean =>
+  run.counts.jobs < (context.limits.maxParallelSteps || Infinity);
+
+/** Whether steps wait only because this pass has dispatched as many jobs as it may. */
+export const isUnfinished = (draft: Draft): boolean =>
+  draft.dispatches >= draft.context.limits.maxDispatches && draft.run.ready.length > 0 && hasFreeSlot(draft);
+
 /** Assigns free slots in queue order; a fan-out moves to the end of the queue after each item. */
 export function fillSlots(draft: Draft): void {
-  const cap = draft.context.limits.maxParallelSteps || Infinity;
-  while (draft.run.counts.jobs < cap) {
+  const { maxDispatches } = draft.context.limits;
+  while (draft.dispatches < maxDispatches && hasFreeSlot(draft)) {
     const path = draft.run.ready.shift();
     if (path === undefined) return;
     delete draft.edit(path).queued;

@@ -45,6 +45,8 @@ export class Draft {
   readonly todo: Todo[] = [];
   /** Processed after all other work. */
   readonly toBegin: Todo[] = [];
+  /** Jobs that this pass dispatches. */
+  dispatches = 0;
   private readonly owned = new WeakSet<object>();
 
   constructor(
@@ -138,6 +140,7 @@ export class Draft {
   /** @param path step whose record the action can be rebuilt from; absent: the outbox keeps the action itself */
   emit(action: Action, path?: string): void {
     this.actions.push(action);
+    if (action.kind === 'dispatchJob') this.dispatches += 1;
     this.run.outbox[action.id] = path === undefined ? { of: 'run', action } : { of: 'step', path };
     if (path !== undefined) this.edit(path).open = true;
   }

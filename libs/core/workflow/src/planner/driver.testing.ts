@@ -27,6 +27,7 @@ export class Driver {
   run: RunState;
   nowMs = 1_000_000;
   lastChanged: string[] = [];
+  isUnfinished = false;
   readonly actions: Action[] = [];
   readonly events: TimelineEvent[] = [];
   readonly definition: WorkflowDefinition;
@@ -57,6 +58,7 @@ export class Driver {
     if (JSON.stringify(this.run) !== before) throw new Error('the run that was handed in has changed');
     this.run = JSON.parse(JSON.stringify(made.run)) as RunState;
     this.lastChanged = made.changed;
+    this.isUnfinished = made.isUnfinished;
     this.actions.push(...made.actions);
     this.events.push(...made.events);
     return made.actions;

@@ -63,5 +63,7 @@ export type RunEvent =
   | { kind: 'cancel'; by?: string; reason?: string; compensate?: boolean }
   /** The definition was deleted. */
   | { kind: 'deleted' }
+  /** Begins what the last plan had no room for. */
+  | { kind: 'continue' }
   /** Emits every unconfirmed action again and checks the run's deadline. */
   | { kind: 'tick' };

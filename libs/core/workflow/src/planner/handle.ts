@@ -39,6 +39,7 @@ export function handle(draft: Draft, event: RunEvent): void {
       return cancel(draft, event);
     case 'deleted':
       return deleted(draft);
+    case 'continue':
     case 'tick':
       return;
   }

@@ -5,6 +5,8 @@ import { defaultExpressionLimits, type ExpressionLimits } from '../expressions/e
 export interface PlanLimits {
   /** Concurrent job steps of a run; 0 = unlimited. `resources.max_parallel_steps`. */
   maxParallelSteps: number;
+  /** Jobs that one plan dispatches; those for which it has no room are dispatched after the event `continue`. */
+  maxDispatches: number;
   /** WORKFLOW_FOREACH_MAX_ITEMS. */
   maxItems: number;
   /** Rounds of a loop without `max_iterations`. */
@@ -30,6 +32,7 @@ export interface PlanLimits {
 
 export const defaultPlanLimits: PlanLimits = {
   maxParallelSteps: 10,
+  maxDispatches: Infinity,
   maxItems: 1_000,
   defaultRounds: 100,
   maxRounds: 10_000,

@@ -60,6 +60,42 @@ describe('ids', () => {
   });
 });
 
+describe('the maximum number of jobs of a plan', () => {
+  const list = Array.from({ length: 10 }, (_, i) => i);
+  const steps = { each: { for_each: 'input.list' } };
+  const driver = () => new Driver(steps, { input: { list }, limits: { maxDispatches: 3, maxParallelSteps: 7 } });
+  const jobs = (from: number, to: number) => list.slice(from, to).map((i) => `dispatchJob r1:each[${i}]@1`);
+
+  it('leaves further jobs to the plans that continue', () => {
+    const run = driver();
+
+    expect([toKinds(run.start()), run.isUnfinished]).toEqual([jobs(0, 3), true]);
+    expect([toKinds(run.send({ kind: 'continue' })), run.isUnfinished]).toEqual([jobs(3, 6), true]);
+    expect([toKinds(run.send({ kind: 'continue' })), run.isUnfinished]).toEqual([jobs(6, 7), false]);
+    expect(run.send({ kind: 'continue' })).toEqual([]);
+  });
+
+  it('is not exceeded by events in between, and the run ends as without it', () => {
+    const run = driver();
+    run.start();
+
+    expect(toKinds(run.job('each[0]'))).toEqual(jobs(3, 6));
+    expect(toKinds(run.send({ kind: 'continue' }))).toEqual(jobs(6, 8));
+    for (let i = 1; i < 10; i++) run.job(`each[${i}]`);
+
+    expect(run.run.status).toBe('succeeded');
+  });
+
+  it('has nothing to continue in a run that ends', () => {
+    const run = driver();
+    run.start();
+
+    run.send({ kind: 'cancel' });
+
+    expect([run.isUnfinished, toKinds(run.send({ kind: 'continue' }))]).toEqual([false, []]);
+  });
+});
+
 describe('a fan-out of ten thousand', () => {
   it('each response changes only the item, the next one and the step', () => {
     const list = Array.from({ length: 10_000 }, (_, i) => i);

@@ -2,7 +2,7 @@ import { isRunEnded } from '@svc/lifecycle';
 import type { WorkflowDefinition } from '../definition/workflow';
 import { getStepKind } from '../steps';
 import type { Action } from './actions';
-import { begin, fillSlots } from './attempt';
+import { begin, fillSlots, isUnfinished } from './attempt';
 import { buildBlueprint } from './blueprint';
 import { Draft, type Todo } from './draft';
 import { conclude, decideEnd } from './ending';
@@ -36,6 +36,8 @@ export interface Plan {
   events: TimelineEvent[];
   /** Step ids and items (`weigh[2]`) whose records differ from the given run. */
   changed: string[];
+  /** More can begin after the event `continue`: the plan dispatches as many jobs as it may. */
+  isUnfinished: boolean;
 }
 
 /**
@@ -61,7 +63,13 @@ export function planEvents(request: EventsPlanRequest): Plan {
     handle(draft, event);
     if (!isRunEnded(draft.run.status)) work(draft);
   }
-  return { run: draft.run, actions: draft.actions, events: draft.events, changed: [...draft.changed] };
+  return {
+    run: draft.run,
+    actions: draft.actions,
+    events: draft.events,
+    changed: [...draft.changed],
+    isUnfinished: !isRunEnded(draft.run.status) && !draft.run.ending && isUnfinished(draft),
+  };
 }
 
 /** Processes pending work until there is none: steps that complete inline let others begin in the same pass. */

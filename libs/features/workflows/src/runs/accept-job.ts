@@ -4,9 +4,9 @@ import type { Acceptance, JobRecord, Placed, StoredRequest } from '@svc/store';
 import type { RunState, WorkflowDefinition } from '@svc/workflow';
 import { deadline, memoryClaim, newJobRecord } from '@svc/jobs';
 import { type LiveDecision, requestHash, safetyFields } from '@svc/decision';
-import { definitionAuthor } from './create-run';
+import { definitionAuthor } from './definition-author';
 import { type Permit, permitJob } from './permit-job';
-import type { RunDeps } from './run-deps';
+import type { RunDeps, TurnDeps } from './run-deps';
 
 /** A planned run with its definition. */
 export interface PlannedRun {
@@ -62,7 +62,7 @@ export async function acceptJob(deps: RunDeps, owned: OwnedRun, job: NewJob): Pr
 }
 
 /** Follows the write that has created a job: reports its decision, and publishes its dispatch in the background. */
-export function settleJob(deps: RunDeps, { live, permit }: PreparedJob, placed: Placed): void {
+export function settleJob(deps: TurnDeps, { live, permit }: PreparedJob, placed: Placed): void {
   if (live) deps.shadows.decided(live);
   if (permit && placed.kind !== 'queued') deps.shadows.decided(permit.live);
   permit?.proposal?.settle(placed);
@@ -80,7 +80,7 @@ export interface PreparedJob {
 
 /** Asks policy about a new job, and proposes its place. @throws JobRefused when its input is too large */
 export async function prepareJob(
-  deps: RunDeps,
+  deps: TurnDeps,
   { run, nowMs }: PlannedRun,
   { id, path, request, document, retried, live, safety, ...creation }: NewJob,
 ): Promise<PreparedJob> {

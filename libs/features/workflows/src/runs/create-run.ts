@@ -1,12 +1,15 @@
 import { AppError } from '@svc/contract';
 import { CompileCache } from '@svc/schema';
-import type { Fence, WorkflowVersion } from '@svc/store';
+import type { CreateOutcome, Fence, RunCreation, StartFacts, WorkflowVersion } from '@svc/store';
 import { newRun, type RerunSeed, type NewRunFields, type RunState, type WorkflowDefinition } from '@svc/workflow';
 import { checkMemoryAccess, memoryClaim } from '@svc/jobs';
 import { numberAt } from '@svc/settings';
 import { parseDefinition } from '../definitions/workflow-view';
+import { definitionAuthor } from './definition-author';
+import { planFirstTurn } from './first-turn';
 import { toHeader, newFields } from './run-codec';
 import type { StartRunDeps } from './run-deps';
+import { saveAdmitted, settleJobs } from './turn-jobs';
 
 export interface NewRun {
   input: Record<string, unknown>;
@@ -27,20 +30,31 @@ export interface CreatedRun {
   replayed: boolean;
 }
 
-/** Metadata key: identity of the author of the definition version. */
-export const definitionAuthor = 'definition_author';
+/** A version of a workflow of which a run is started. */
+export interface StartedVersion extends Pick<WorkflowVersion, 'id' | 'tenant' | 'version' | 'written_at' | 'author'> {
+  /** Of the cache, if the first turn is planned here: prepared data is cached by the object. */
+  definition: WorkflowDefinition;
+  /** Read with the version. Absent: an engine takes the first turn. */
+  facts?: Pick<StartFacts, 'nowUs' | 'active'>;
+}
+
+export const toStartedVersion = (version: WorkflowVersion): StartedVersion => ({
+  ...version,
+  definition: parseDefinition(version),
+});
 
 const compiled = new CompileCache();
 
 /**
- * Creates a run of a version of a workflow, in one atomic write. See docs/reference/workflows.md#runs.
+ * Creates a run of a version of a workflow, in one atomic write, with its first turn if that only starts jobs.
+ * See docs/reference/workflows.md#runs.
  *
  * @throws input_schema_validation_failed, invalid_memory_id, memory_policy_violation, memory_policy_unreadable,
  *   run_idempotency_conflict, run_not_runnable, tier_limit_exceeded, overloaded, workflow_not_found when it was removed concurrently;
  *   Fenced when the caller no longer owns the parent run
  */
-export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
-  const definition = parseDefinition(version);
+export async function createRun(deps: StartRunDeps, version: StartedVersion, wanted: NewRun): Promise<CreatedRun> {
+  const { definition, facts } = version;
   const run = buildRun(deps, version, wanted, checkRunInput(definition, wanted.input));
   const place = { tenant: run.org_id, team: run.team_id, workflow: run.workflow_id };
   const config = await deps.config.at(place);
@@ -50,33 +64,33 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
   const memory = memoryId === undefined ? undefined : await memoryClaim(deps.config, memoryId);
   const limit = wanted.partOf ? 0 : getTenantLimit(config);
   const allowed = wanted.partOf ? 0 : Math.max(0, deps.maxActiveRuns?.() ?? 0);
-  const steps = newFields(run);
-  const bytes = Buffer.byteLength(JSON.stringify(run.input));
-  const outcome = await deps.admission.data(run.org_id, bytes, () =>
-    deps.store.runs.create({
-      id: run.id,
-      tenant: run.org_id,
-      workflow: { id: run.workflow_id, version: version.version },
-      ...(run.team_id && { teamId: run.team_id }),
-      header: toHeader(run),
-      steps,
-      events: [],
-      start: { kind: 'start', ...(wanted.seed && { seed: wanted.seed }) },
-      name: definition.name,
-      limits: { tenant: limit, all: allowed },
-      ...(wanted.partOf && { fence: wanted.partOf, parentId: wanted.partOf.run }),
-      ...(memory && { memory }),
-      ...(budgets && { budget: { limit: budgets.nearest.perRunMax, action: budgets.nearest.action } }),
-      ...(wanted.idempotency && {
-        idempotency: {
-          key: wanted.idempotency.key,
-          hash: wanted.idempotency.fingerprint,
-          answer: run.id,
-          ttlSec: deps.settings.idempotencyTtlSec,
-        },
-      }),
+  const creation: RunCreation = {
+    id: run.id,
+    tenant: run.org_id,
+    workflow: { id: run.workflow_id, version: version.version },
+    ...(run.team_id && { teamId: run.team_id }),
+    header: toHeader(run),
+    steps: newFields(run),
+    events: [],
+    start: { kind: 'start', ...(wanted.seed && { seed: wanted.seed }) },
+    name: definition.name,
+    limits: { tenant: limit, all: allowed },
+    ...(wanted.partOf && { fence: wanted.partOf, parentId: wanted.partOf.run }),
+    ...(memory && { memory }),
+    ...(budgets && { budget: { limit: budgets.nearest.perRunMax, action: budgets.nearest.action } }),
+    ...(wanted.idempotency && {
+      idempotency: {
+        key: wanted.idempotency.key,
+        hash: wanted.idempotency.fingerprint,
+        answer: run.id,
+        ttlSec: deps.settings.idempotencyTtlSec,
+      },
     }),
-  );
+  };
+  // A refused start must not count its jobs in velocity windows; the creating script checks again.
+  if (facts && limit > 0 && facts.active.tenant >= limit) throw tenantLimit(facts.active.tenant, limit);
+  if (facts && allowed > 0 && facts.active.all >= allowed) throw tierLimit(facts.active.all, allowed);
+  const outcome = await storeRun(deps, version, run, creation);
   switch (outcome.kind) {
     case 'created':
     case 'exists':
@@ -92,8 +106,29 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
       throw new AppError('workflow_not_found');
     case 'full':
       if (outcome.of === 'all') throw tierLimit(outcome.active, allowed);
-      throw new AppError('run_not_runnable', { current: outcome.active, limit }, { 'Retry-After': '5' });
+      throw tenantLimit(outcome.active, limit);
   }
+}
+
+type Stored = Exclude<CreateOutcome, { kind: 'paused' }>;
+
+/** Stores a new run, with its first turn if this process can plan it and there is capacity for its jobs. */
+async function storeRun(
+  deps: StartRunDeps,
+  { definition, facts }: StartedVersion,
+  run: RunState,
+  creation: RunCreation,
+): Promise<Stored> {
+  const { firstTurn, admission } = deps;
+  const first = facts && firstTurn && (await planFirstTurn(firstTurn, definition, run, facts.nowUs));
+  const bytes = Buffer.byteLength(JSON.stringify(run.input));
+  return admission.data(run.org_id, bytes, async () => {
+    const stored =
+      first && (await saveAdmitted(deps, first.jobs, () => deps.store.runs.create({ ...creation, ...first.creation })));
+    if (!stored || stored.kind === 'paused') return (await deps.store.runs.create(creation)) as Stored;
+    if (stored.kind === 'created') settleJobs(firstTurn, first.jobs, stored.placed);
+    return stored;
+  });
 }
 
 /** Limit on concurrent runs of a tenant; 0 = unlimited. */
@@ -101,6 +136,9 @@ function getTenantLimit(config: Record<string, unknown> | undefined): number {
   const own = numberAt(config, 'limits', 'max_concurrent_runs');
   return Math.max(0, own ?? numberAt(config, 'rate_limits', 'concurrent_workflows') ?? 0);
 }
+
+const tenantLimit = (current: number, limit: number) =>
+  new AppError('run_not_runnable', { current, limit }, { 'Retry-After': '5' });
 
 const tierLimit = (current: number, allowed: number) =>
   new AppError('tier_limit_exceeded', {
@@ -111,7 +149,7 @@ const tierLimit = (current: number, allowed: number) =>
     upgrade_url: '',
   });
 
-function buildRun({ random, clock }: StartRunDeps, version: WorkflowVersion, wanted: NewRun, input: RunState['input']) {
+function buildRun({ random, clock }: StartRunDeps, version: StartedVersion, wanted: NewRun, input: RunState['input']) {
   const { id = random.uuid() } = wanted;
   const of = withAuthor(wanted.of, version.author);
   const place = { workflow_id: version.id, workflow_revision: version.version, org_id: version.tenant };

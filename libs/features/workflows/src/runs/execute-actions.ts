@@ -6,7 +6,7 @@ import { cancelJob, writeWithheldLetter } from '@svc/jobs';
 import { Fenced } from '@svc/store';
 import { acceptJob, JobRefused, type OwnedRun } from './accept-job';
 import type { RunDeps } from './run-deps';
-import { createRun } from './create-run';
+import { createRun, toStartedVersion } from './create-run';
 import { buildCompensation, buildStepJob, openGate } from './step-jobs';
 
 export interface ExecutionResult {
@@ -149,7 +149,7 @@ async function startChild(deps: RunDeps, { run, owner }: OwnedRun, action: Start
   const found = await deps.store.workflows.get(run.org_id, action.workflowId);
   if (found.kind !== 'found') return refused(`there is no workflow ${action.workflowId}`, 'workflow_not_found');
   try {
-    await createRun(deps, found.value, {
+    await createRun(deps, toStartedVersion(found.value), {
       id,
       of: {
         ...(run.team_id && { team_id: run.team_id }),

@@ -14,10 +14,10 @@ import {
 import { numberAt } from '@svc/settings';
 import { toConfigScope } from './accept-job';
 import { changedFields, toHeader } from './run-codec';
-import type { RunDeps } from './run-deps';
+import type { RunDeps, TurnDeps } from './run-deps';
 import { treeChanges } from './run-tree';
 import { buildSchemaCheck } from './schema-check';
-import { prepareTurnJobs, saveAdmitted, settleJobs } from './turn-jobs';
+import { MAX_TURN_JOBS, prepareTurnJobs, saveAdmitted, settleJobs } from './turn-jobs';
 
 /** A turn of a run: its plan, and the state that the plan is based on. */
 export interface Turn {
@@ -53,12 +53,12 @@ export interface PlanInput {
 }
 
 /** Plans the events in order. */
-export async function planTurn(deps: RunDeps, input: PlanInput): Promise<Turn> {
+export async function planTurn(deps: TurnDeps, input: PlanInput): Promise<Turn> {
   const { definition, before, events, nowMs, acted } = input;
   const limits = await getLimits(deps, before, definition);
   const checkSchema = await buildSchemaCheck(deps.schemas, before.org_id, definition);
   const random = () => deps.random.number();
-  const none = { run: before, actions: [], events: [], changed: [] };
+  const none = { run: before, actions: [], events: [], changed: [], isUnfinished: false };
   const request = {
     definition,
     run: before,
@@ -150,6 +150,7 @@ function toSave(
     removed: fields.removed,
     events: planned.events.map((event) => ({ ...event })),
     processedEvents: inboxSize,
+    ...(planned.isUnfinished && { post: { kind: 'continue' } satisfies RunEvent }),
     timers: buildTimers(planned.actions),
     tree: treeChanges(definition, before, run, planned.changed),
     ...(status !== before.status && {
@@ -160,7 +161,7 @@ function toSave(
 }
 
 /** Timers are written with the run; only the end of a child run is reported. */
-const needsExecution = (action: Action): boolean =>
+export const needsExecution = (action: Action): boolean =>
   action.kind !== 'setTimer' &&
   action.kind !== 'clearTimer' &&
   !(action.kind === 'finished' && action.parentKey === undefined);
@@ -174,7 +175,7 @@ function cacheRun(deps: RunDeps, run: RunState, revision: number): void {
 }
 
 /** The last action for each timer. */
-function buildTimers(actions: readonly Action[]): NonNullable<RunSave['timers']> {
+export function buildTimers(actions: readonly Action[]): NonNullable<RunSave['timers']> {
   const set = new Map<string, { member: string; dueMs: number; queue: string }>();
   const clear = new Set<string>();
   for (const action of actions) {
@@ -190,7 +191,7 @@ function buildTimers(actions: readonly Action[]): NonNullable<RunSave['timers']>
 }
 
 /** A definition's own config is merged last, as the narrowest document; it can only tighten the others. */
-async function getLimits(deps: RunDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
+async function getLimits(deps: TurnDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
   const config = mergeConfig([
     { scope: 'org', data: (await deps.config.at(toConfigScope(run))) ?? {} },
     { scope: 'workflow', data: definition.config ?? {} },
@@ -198,6 +199,7 @@ async function getLimits(deps: RunDeps, run: RunState, definition: WorkflowDefin
   const timeouts = deps.fleet.timeouts().workflows[run.workflow_id];
   return {
     ...defaultPlanLimits,
+    maxDispatches: MAX_TURN_JOBS,
     maxItems: deps.settings.maxItems,
     expressions: deps.settings.expressions,
     maxParallelSteps: numberAt(config, 'resources', 'max_parallel_steps') ?? defaultPlanLimits.maxParallelSteps,

@@ -15,7 +15,8 @@ const readBatchSize = 20;
 /** @throws run_not_found, tenant_access_denied */
 export async function getRun({ store, clock }: ReadDeps, caller: Caller, id: string): Promise<RunView> {
   const loaded = requireFound(await store.runs.get(caller.scope, id), 'run_not_found');
-  return toLoadedRunView(loaded, { timers: await store.runs.timers(id), nowMs: clock.nowMs() });
+  const timers = isRunEnded(loaded.run.status) ? [] : await store.runs.timers(id);
+  return toLoadedRunView(loaded, { timers, nowMs: clock.nowMs() });
 }
 
 /**

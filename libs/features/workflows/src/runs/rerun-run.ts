@@ -4,7 +4,8 @@ import { buildRerunSeed } from '@svc/workflow';
 import { requireFound } from '../definitions/read-workflows';
 import { parseDefinition } from '../definitions/workflow-view';
 import { joinIdentities } from '@svc/identity';
-import { createRun, definitionAuthor } from './create-run';
+import { createRun, toStartedVersion } from './create-run';
+import { definitionAuthor } from './definition-author';
 import { toRunState } from './run-codec';
 import type { StartRunDeps } from './run-deps';
 import { startFields } from './start-run';
@@ -49,7 +50,7 @@ export async function rerunRun(deps: StartRunDeps, caller: Caller, wanted: Rerun
   const kept = Object.entries(source.metadata ?? {}).filter(([key]) => !startMetadata.includes(key));
   const rerun = { rerun_of: source.id, ...(fromStep !== undefined && { rerun_step: fromStep }) };
   const call = startFields(caller, wanted);
-  const { runId } = await createRun(deps, workflow, {
+  const { runId } = await createRun(deps, toStartedVersion(workflow), {
     input: source.input,
     seed: outcome.seed,
     of: {

@@ -26,11 +26,34 @@ export interface RunEvents {
   gateExpired(): void;
 }
 
+/** Dependencies for planning a turn of a run and preparing its jobs, here and in the gateway. */
+export interface TurnDeps extends Base {
+  config: EffectiveConfig;
+  admission: Admission;
+  kernel: Kernel;
+  shadows: ShadowReporter;
+  fleet: Fleet;
+  topics: TopicDeps;
+  /** Absent: the jobs of steps go to the queue of undecided jobs. */
+  placement?: NewJobPlacement | undefined;
+  schemas: SchemaCache;
+  settings: TurnSettings;
+}
+export interface TurnSettings {
+  maxItems: number;
+  expressions: ExpressionLimits;
+  approvalTtlMs: number;
+  deadLetterTtlSec: number;
+}
+
 /** Dependencies for starting runs, here and in the gateway. */
 export interface StartRunDeps extends Base {
   config: EffectiveConfig;
   admission: Admission;
+  definitions: DefinitionCache;
   settings: StartSettings;
+  /** Absent: an engine takes the first turn of a new run. */
+  firstTurn?: TurnDeps | undefined;
   /**
    * Limit of the license in effect, over all tenants; 0 and -1 = unlimited. Child runs are exempt.
    * See docs/operations.md#license.
@@ -42,30 +65,19 @@ export interface StartSettings {
 }
 
 /** Dependencies of run passes: one object, built once in main. */
-export interface RunDeps extends StartRunDeps {
+export interface RunDeps extends StartRunDeps, TurnDeps {
   bus: JobBus;
   senderId: string;
-  kernel: Kernel;
-  shadows: ShadowReporter;
-  fleet: Fleet;
-  topics: TopicDeps;
-  /** Absent: the jobs of steps go to the queue of undecided jobs. */
-  placement?: NewJobPlacement | undefined;
-  schemas: SchemaCache;
-  definitions: DefinitionCache;
   memory: RunCache;
   events: RunEvents;
   onPublishFailed(jobId: string, error: unknown): void;
-  settings: StartSettings & {
-    /** Part of the owner of run locks. */
-    instanceId: string;
-    /** Lock TTL: time until the run of a crashed engine can be taken over. */
-    lockMs: number;
-    maxItems: number;
-    expressions: ExpressionLimits;
-    /** Retention of ended runs. */
-    keepSec: number;
-    approvalTtlMs: number;
-    deadLetterTtlSec: number;
-  };
+  settings: StartSettings &
+    TurnSettings & {
+      /** Part of the owner of run locks. */
+      instanceId: string;
+      /** Lock TTL: time until the run of a crashed engine can be taken over. */
+      lockMs: number;
+      /** Retention of ended runs. */
+      keepSec: number;
+    };
 }

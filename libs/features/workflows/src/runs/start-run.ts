@@ -1,7 +1,7 @@
 import { AppError, type Caller } from '@svc/contract';
 import { fingerprint } from '@svc/json';
 import { requireFound } from '../definitions/read-workflows';
-import { type CreatedRun, createRun } from './create-run';
+import { type CreatedRun, createRun, toStartedVersion } from './create-run';
 import type { StartRunDeps } from './run-deps';
 
 export interface RunStart {
@@ -33,15 +33,22 @@ export const startFields = (caller: Caller, { dryRun, requestId }: Pick<RunStart
 export async function startRun(deps: StartRunDeps, caller: Caller, start: RunStart): Promise<CreatedRun> {
   const { store } = deps;
   if (start.orgId && start.orgId !== caller.tenant) throw new AppError('tenant_access_denied');
-  const workflow = requireFound(await store.workflows.get(caller.scope, start.workflowId), 'workflow_not_found');
+  const { version: newest, ...facts } = requireFound(
+    await store.runs.readStart(caller.scope, start.workflowId),
+    'workflow_not_found',
+  );
+  const { tenant, number, writtenAt, author } = newest;
   const requestHash = fingerprint([start.input, start.dryRun, start.teamId]);
   if (start.idempotencyKey) {
     // A repeat gets the stored response even when the input would no longer be accepted.
-    const earlier = await store.runs.reserved(workflow.tenant, workflow.id, start.idempotencyKey);
+    const earlier = await store.runs.reserved(tenant, start.workflowId, start.idempotencyKey);
     if (earlier && earlier.hash !== requestHash) throw new AppError('run_idempotency_conflict');
     if (earlier?.answer) return { runId: earlier.answer, replayed: true };
   }
-  return createRun(deps, workflow, {
+  const definition = await deps.definitions.find(tenant, start.workflowId, number, writtenAt);
+  if (!definition) throw new AppError('workflow_not_found');
+  const version = { id: start.workflowId, tenant, version: number, written_at: writtenAt, author, definition, facts };
+  return createRun(deps, version, {
     input: start.input,
     of: {
       ...startFields(caller, start),
@@ -69,7 +76,7 @@ export interface UnattendedStart {
 export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
   const workflow = requireFound(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
   const { idempotencyKey, labels, submitter } = start;
-  return createRun(deps, workflow, {
+  return createRun(deps, toStartedVersion(workflow), {
     input: start.input,
     of: {
       triggered_by: start.by,

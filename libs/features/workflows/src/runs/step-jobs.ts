@@ -20,14 +20,14 @@ import {
   toPolicyContent,
 } from '@svc/decision';
 import { acceptJob, type Creation, type NewJob, type OwnedRun, type PlannedRun, toConfigScope } from './accept-job';
-import type { RunDeps } from './run-deps';
+import type { RunDeps, TurnDeps } from './run-deps';
 
 /**
  * Builds the job of a step; policy decides on it like on any other. See docs/reference/workflows.md#steps.
  *
  * @throws safety_unavailable: retried later
  */
-export async function buildStepJob(deps: RunDeps, owned: PlannedRun, action: DispatchJob): Promise<NewJob> {
+export async function buildStepJob(deps: TurnDeps, owned: PlannedRun, action: DispatchJob): Promise<NewJob> {
   const { run, definition } = owned;
   const request = markSecrets(stepRequest(owned, action), action.input);
   const document = inputDocument(request, run, action.input, owned.nowMs);
@@ -133,7 +133,7 @@ export async function openGate(deps: RunDeps, owned: OwnedRun, action: OpenGate)
 }
 
 interface ApprovalTerms extends RequiredApproval {
-  timeLimitMs(deps: RunDeps): number;
+  timeLimitMs(deps: TurnDeps): number;
 }
 
 const gateTerms = (run: RunState, rule: OpenGate['rule'], step: StepDefinition | undefined): ApprovalTerms => ({
@@ -155,7 +155,7 @@ const gateTerms = (run: RunState, rule: OpenGate['rule'], step: StepDefinition |
  * held jobs, so this is the only evaluation. @throws safety_unavailable
  */
 async function requireApproval(
-  deps: RunDeps,
+  deps: TurnDeps,
   { run, nowMs }: PlannedRun,
   { id, request, document }: NewJob,
   terms: ApprovalTerms,

@@ -6,9 +6,6 @@ import { readInbox } from './read-inbox';
 import { toRunState } from './run-codec';
 import type { RunDeps } from './run-deps';
 
-/** Of runs with more items, events arrive faster than a turn is planned, and the turn would be planned for nothing. */
-const MAX_ITEMS = 64;
-
 /**
  * Plans the next turn of a woken run from the events of its notification, and saves it in one call without the lock. The call
  * is refused unless the run is as it was planned. See docs/adr/0020-a-turn-is-one-call.md.
@@ -20,7 +17,7 @@ export async function takeTurn(deps: RunDeps, wake: RunWake): Promise<boolean> {
   if (!events) return false;
   const startedMs = deps.clock.nowMs();
   const before = await readRun(deps, wake);
-  if (!before || isRunEnded(before.status) || countItems(before) > MAX_ITEMS) return false;
+  if (!before || isRunEnded(before.status)) return false;
   const definition = await findDefinition(deps, before);
   if (!definition) return false;
   const inbox = await readInbox(deps.store, events, before, false);
@@ -38,13 +35,10 @@ export async function takeTurn(deps: RunDeps, wake: RunWake): Promise<boolean> {
   return true;
 }
 
-async function readRun(deps: RunDeps, { id, revision, created }: RunWake): Promise<RunState | undefined> {
-  if (created?.run.revision === revision) return toRunState(created);
+async function readRun(deps: RunDeps, { id, revision, loaded: received }: RunWake): Promise<RunState | undefined> {
+  if (received?.run.revision === revision) return toRunState(received);
   const cached = deps.memory.find(id, revision);
   if (cached) return cached.run;
   const loaded = await deps.store.runs.load(id);
   return loaded?.run.revision === revision ? toRunState(loaded) : undefined;
 }
-
-const countItems = ({ steps }: RunState): number =>
-  Object.values(steps).reduce((sum, { children }) => sum + (children?.length ?? 0), 0);

@@ -1,11 +1,11 @@
 import type { Placed } from '@svc/store';
 import type { Action, Compensate, DispatchJob } from '@svc/workflow';
 import { type PlannedRun, prepareJob, type PreparedJob, settleJob } from './accept-job';
-import type { RunDeps } from './run-deps';
+import type { RunDeps, TurnDeps } from './run-deps';
 import { buildCompensation, buildStepJob } from './step-jobs';
 
 /** Bounds the time for which one save blocks Redis. */
-const MAX_JOBS = 64;
+export const MAX_TURN_JOBS = 64;
 const MAX_BYTES = 512 * 1_024;
 
 type NewJobAction = DispatchJob | Compensate;
@@ -20,11 +20,11 @@ const isNewJob = (action: Action): action is NewJobAction =>
  * @param actions those that remain to be executed after the save
  */
 export async function prepareTurnJobs(
-  deps: RunDeps,
+  deps: TurnDeps,
   planned: PlannedRun,
   actions: readonly Action[],
 ): Promise<PreparedJob[] | undefined> {
-  if (actions.length > MAX_JOBS || !actions.every(isNewJob)) return undefined;
+  if (actions.length > MAX_TURN_JOBS || !actions.every(isNewJob)) return undefined;
   const jobs = await Promise.all(actions.map((action) => prepare(deps, planned, action))).catch(() => undefined);
   // An error is reported when the action is executed.
   if (!jobs) return undefined;
@@ -32,7 +32,7 @@ export async function prepareTurnJobs(
   return bytes <= MAX_BYTES && jobs.every(isPlain) ? jobs : undefined;
 }
 
-async function prepare(deps: RunDeps, planned: PlannedRun, action: NewJobAction): Promise<PreparedJob> {
+async function prepare(deps: TurnDeps, planned: PlannedRun, action: NewJobAction): Promise<PreparedJob> {
   const isStep = action.kind === 'dispatchJob';
   const job = isStep ? await buildStepJob(deps, planned, action) : buildCompensation(planned, action);
   return prepareJob(deps, planned, job);
@@ -70,7 +70,11 @@ export async function saveAdmitted<T>(
 }
 
 /** @param placed positions in the order of the jobs; undefined for a job that existed */
-export function settleJobs(deps: RunDeps, jobs: readonly PreparedJob[], placed: readonly (Placed | undefined)[]): void {
+export function settleJobs(
+  deps: TurnDeps,
+  jobs: readonly PreparedJob[],
+  placed: readonly (Placed | undefined)[],
+): void {
   for (const [i, job] of jobs.entries()) {
     const position = placed[i];
     if (position) settleJob(deps, job, position);

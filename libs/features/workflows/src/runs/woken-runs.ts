@@ -14,6 +14,8 @@ const MAX_WAITING = 1_024;
 export class WokenRuns {
   private readonly waiting: RunWake[] = [];
   private readonly running = new Set<Promise<void>>();
+  /** Runs of which a turn is under way, with the newest notification since: the next turn finds the result in memory. */
+  private readonly taking = new Map<string, RunWake | undefined>();
   private isClosed = false;
 
   /** @param onError the run is taken by its queue entry */
@@ -38,10 +40,18 @@ export class WokenRuns {
     if (this.isClosed || this.running.size >= MAX_CONCURRENT) return;
     const wake = this.waiting.shift();
     if (!wake) return;
+    if (this.taking.has(wake.id)) {
+      this.taking.set(wake.id, wake);
+      return this.startNext();
+    }
+    this.taking.set(wake.id, undefined);
     const turn: Promise<void> = this.take(wake)
       .catch((error: unknown) => this.onError(wake.id, error))
       .finally(() => {
         this.running.delete(turn);
+        const next = this.taking.get(wake.id);
+        this.taking.delete(wake.id);
+        if (next) this.waiting.push(next);
         this.startNext();
       });
     this.running.add(turn);

@@ -13,6 +13,7 @@ import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
 import { streamVariables } from './streams';
 import { workerTrustRules, workerTrustVariables } from './worker-trust';
+import { workflowLimitVariables } from './workflow-limits';
 
 const gateway = variables({
   httpAddr: {
@@ -244,6 +245,7 @@ export const apiEnv = envSpec({
     ...dataUrlVariables,
     ...resultTicketVariables,
     ...workerTrustVariables,
+    ...workflowLimitVariables,
   },
   rules: [
     commonRules,

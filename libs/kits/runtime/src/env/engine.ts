@@ -9,6 +9,7 @@ import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
 import { workerTrustRules, workerTrustVariables } from './worker-trust';
+import { workflowLimitVariables } from './workflow-limits';
 
 /** The workflow engine's environment. */
 export const engineEnv = envSpec({
@@ -23,6 +24,7 @@ export const engineEnv = envSpec({
     ...dataUrlVariables,
     ...resultTicketVariables,
     ...workerTrustVariables,
+    ...workflowLimitVariables,
     ...variables({
       httpAddr: {
         name: 'WORKFLOW_ENGINE_HTTP_ADDR',
@@ -78,34 +80,6 @@ export const engineEnv = envSpec({
         type: 'bool',
         default: 'true',
         doc: 'Places permitted jobs of steps with the write that accepts them; false sends all of them to the scheduler first.',
-      },
-      foreachMaxItems: {
-        name: 'WORKFLOW_FOREACH_MAX_ITEMS',
-        type: 'int',
-        min: 1,
-        default: '1000',
-        doc: 'Maximum items of a for_each step.',
-      },
-      exprMaxLength: {
-        name: 'WORKFLOW_EXPR_MAX_LENGTH',
-        type: 'int',
-        min: 1,
-        default: '4096',
-        doc: 'Maximum characters of an expression.',
-      },
-      exprTimeoutMs: {
-        name: 'WORKFLOW_EXPR_TIMEOUT_MS',
-        type: 'int',
-        min: 1,
-        default: '100',
-        doc: 'Timeout of an expression, in milliseconds.',
-      },
-      exprMaxResultItems: {
-        name: 'WORKFLOW_EXPR_MAX_RESULT_ITEMS',
-        type: 'int',
-        min: 1,
-        default: '10000',
-        doc: 'Maximum items in the result of an expression.',
       },
     }),
   },

@@ -22,18 +22,26 @@ local function run_enqueue_pass(id, workflow, now_ms)
   run_add_pass(id, wakes, workflow, now_ms, 0)
 end
 
--- The events of a run, and a new run, are sent to its engine up to these limits.
+-- The events of a run are sent to its engine up to these limits, with the run itself if it was never saved by an engine.
 local MAX_WAKE_EVENTS = 64
 local MAX_WAKE_BYTES = 65536
 
 -- Runs that were woken in this batch.
 local woken = {}
 
--- `created`: fields and steps of a new run, as lists of field and value, which its engine then need not read.
-local function run_wake(id, workflow, now_ms, created)
-  if redis.call('HSETNX', key.run(id), 'awake', '1') == 0 then return end
-  woken[#woken + 1] = { id = id, workflow = workflow, now_ms = now_ms, created = created,
-    wakes = redis.call('HINCRBY', key.run(id), 'wakes', 1) }
+-- Notifies the engine at the end of the batch.
+local function run_add_woken(id, workflow, now_ms)
+  woken[#woken + 1] = { id = id, workflow = workflow, now_ms = now_ms, wakes = redis.call('HINCRBY', key.run(id), 'wakes', 1) }
+end
+
+local function run_wake(id, workflow, now_ms)
+  if redis.call('HSETNX', key.run(id), 'awake', '1') == 1 then run_add_woken(id, workflow, now_ms) end
+end
+
+-- The run is awake and has further events: its engine is notified again, and its entry is replaced.
+local function run_wake_again(id, workflow, now_ms)
+  bull_unpark('runPasses', run_pass_entry(id, redis.call('HGET', key.run(id), 'wakes')))
+  run_add_woken(id, workflow, now_ms)
 end
 
 -- The entry of such a run is added at the end of the batch.
@@ -47,19 +55,33 @@ end
 -- Delay of the entry of a run whose engine was notified: the time until another process takes it if that engine does not.
 local NOTIFIED_MS = 1000
 
-local function run_wake_message(id, revision, created)
-  local events = redis.call('LRANGE', key.runInbox(id), 0, MAX_WAKE_EVENTS)
+-- The run as lists of field and value, for an engine that does not have it in memory; nil if it is large.
+local function run_snapshot(id)
+  if redis.call('HLEN', key.runSteps(id)) > MAX_WAKE_EVENTS then return nil end
+  local snapshot = { fields = redis.call('HGETALL', key.run(id)), steps = redis.call('HGETALL', key.runSteps(id)) }
   local bytes = 0
-  for _, event in ipairs(events) do bytes = bytes + #event end
-  if #events > MAX_WAKE_EVENTS or bytes > MAX_WAKE_BYTES then events = nil end
-  return cjson.encode({ id = id, revision = tonumber(revision), at = text(micros()), events = events, created = created })
+  for _, list in pairs(snapshot) do
+    for _, value in ipairs(list) do bytes = bytes + #value end
+  end
+  return bytes <= MAX_WAKE_BYTES and snapshot or nil
+end
+
+-- The first events of the inbox, up to the limits; nil if the first one is large.
+local function run_first_events(id)
+  local events, bytes = redis.call('LRANGE', key.runInbox(id), 0, MAX_WAKE_EVENTS - 1), 0
+  for i, event in ipairs(events) do
+    bytes = bytes + #event
+    if bytes > MAX_WAKE_BYTES then return i > 1 and { unpack(events, 1, i - 1) } or nil end
+  end
+  return events
 end
 
 -- Notifies the engine that saved the run last, else any; false if none listens.
-local function run_notify(id, home, revision, created)
+local function run_notify(id, home, revision)
   local engine = home or redis.call('SRANDMEMBER', key.runEngines())
   if not engine then return false end
-  local message = run_wake_message(id, revision, created)
+  local message = cjson.encode({ id = id, revision = tonumber(revision), at = text(micros()), events = run_first_events(id),
+    run = not home and run_snapshot(id) or nil })
   repeat
     if redis.call('PUBLISH', key.runWakes(engine), message) > 0 then return true end
     redis.call('SREM', key.runEngines(), engine)
@@ -76,17 +98,17 @@ local function run_notify_all()
   for _, w in ipairs(woken) do
     local awake, wakes, home, revision = unpack(redis.call('HMGET', key.run(w.id), 'awake', 'wakes', 'home', 'revision'))
     if awake and tonumber(wakes) == w.wakes then
-      local is_notified = not is_paused and run_notify(w.id, home, revision, w.created)
+      local is_notified = not is_paused and run_notify(w.id, home, revision)
       run_add_pass(w.id, w.wakes, w.workflow, w.now_ms, is_notified and NOTIFIED_MS or 0)
     end
   end
 end
 
--- The inbox is empty: the run needs no engine until the next event.
-local function run_sleep(id)
-  local wakes = redis.call('HGET', key.run(id), 'wakes')
+-- The inbox is empty: the run needs no engine until the next event. `wakes` as its record has it; `is_unlocked`: no process
+-- holds its lock.
+local function run_sleep(id, wakes, is_unlocked)
   redis.call('HDEL', key.run(id), 'awake')
-  redis.call('DEL', key.runLock(id))
+  if not is_unlocked then redis.call('DEL', key.runLock(id)) end
   if wakes then bull_unpark('runPasses', run_pass_entry(id, wakes)) end
 end
 

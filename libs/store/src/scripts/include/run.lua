@@ -99,3 +99,16 @@ local function run_forget(id, tenant, workflow, status)
   tree_remove(id)
   redis.call('DEL', key.run(id), key.runSteps(id), key.runTimeline(id), key.runInbox(id))
 end
+
+-- Accepts the jobs of a turn: args[first], ... are for each its acceptance (JSON, as for accept-1.lua, without `memory` and
+-- `fence`) and its context. A job that exists is kept as it is. Returns <position> <detail> of each, as accept-1.lua, or <exists> ''.
+local function run_accept_jobs(args, first, count)
+  local accepted, placed = {}, {}
+  for i = 1, count do accepted[i] = cjson.decode(args[first + 2 * i - 2]) end
+  for i, job in ipairs(accepted) do
+    local reply = accept_job(job, args[first + 2 * i - 1])
+    local is_new = reply[1] == 'accepted'
+    placed[2 * i - 1], placed[2 * i] = is_new and reply[3] or reply[1], is_new and reply[4] or ''
+  end
+  return placed
+end
