@@ -12,6 +12,7 @@ export * from './job.result';
 export * from './keys';
 export * from './lane-arrivals';
 export * from './lease';
+export * from './limit.repository';
 export * from './load.repository';
 export * from './policy.repository';
 export * from './redis-facts';

@@ -114,7 +114,10 @@ export interface Acceptance {
 }
 
 export type AcceptOutcome =
-  | { kind: 'accepted'; atUs: number; placed: Placed }
+  /** `cancelled`: jobs that its limits ended, with messages to publish. */
+  | { kind: 'accepted'; atUs: number; placed: Placed; cancelled: readonly string[] }
+  /** Another job of its singleton key is open. */
+  | { kind: 'singleton'; jobId: string; traceId: string }
   | { kind: 'replay'; answer: string }
   | { kind: 'conflict' }
   | { kind: 'backpressure'; active: number }
@@ -130,9 +133,9 @@ export interface Admission extends DispatchPlan {
 }
 
 export type AdmitOutcome =
-  | { kind: 'dispatched'; attempt: number }
-  | { kind: 'waiting'; reason: string }
-  | { kind: 'refused'; state: JobState }
+  | { kind: 'dispatched'; attempt: number; cancelled: readonly string[] }
+  | { kind: 'waiting'; reason: string; cancelled: readonly string[] }
+  | { kind: 'refused'; state: JobState; cancelled: readonly string[] }
   | { kind: 'missing' };
 
 /** A transition in the history of a job; `at` in µs, no `from` on creation. */
@@ -193,6 +196,7 @@ const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): obj
   ...(a.memory && { memory: a.memory }),
   ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
   ...(next && { next }),
+  ...(a.fields.request?.limits && { limits: a.fields.request.limits, retain: toRetain(retention) }),
   ...(a.place && { place: placementDocument(a.place, toRetain(retention)) }),
 });
 
@@ -256,12 +260,17 @@ export class JobRepository {
     const decision = a.decision ? JSON.stringify(a.decision) : '';
     const args = [luaJson(document), a.context, decision, ...flattenJob(a.fields)];
     const reply = await runScript(this.redis, 'accept', this.keys.job(a.id), ...args);
-    const [kind, detail = '', position = '', more = ''] = reply as [AcceptOutcome['kind'] | 'fenced', ...string[]];
+    const [kind, detail = '', position = '', more = '', ...cancelled] = reply as [
+      AcceptOutcome['kind'] | 'fenced',
+      ...string[],
+    ];
     switch (kind) {
       case 'fenced':
         throw new Fenced();
       case 'accepted':
-        return { kind, atUs: Number(detail), placed: parsePlaced(position, more) };
+        return { kind, atUs: Number(detail), placed: parsePlaced(position, more), cancelled };
+      case 'singleton':
+        return { kind, jobId: detail, traceId: position };
       case 'replay':
         return { kind, answer: detail };
       case 'backpressure':
@@ -300,14 +309,14 @@ export class JobRepository {
     };
     const decision = a.decision ? JSON.stringify(a.decision) : '';
     const reply = await runScript(this.redis, 'admit', this.keys.job(id), id, luaJson(document), decision);
-    const [kind, detail = ''] = reply as [AdmitOutcome['kind'], string?];
+    const [kind, detail = '', ...cancelled] = reply as [AdmitOutcome['kind'], ...string[]];
     switch (kind) {
       case 'dispatched':
-        return { kind, attempt: Number(detail) };
+        return { kind, attempt: Number(detail), cancelled };
       case 'waiting':
-        return { kind, reason: detail };
+        return { kind, reason: detail, cancelled };
       case 'refused':
-        return { kind, state: detail as JobState };
+        return { kind, state: detail as JobState, cancelled };
       case 'missing':
         return { kind };
     }

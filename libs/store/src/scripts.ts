@@ -28,6 +28,7 @@ export type ScriptName =
   | 'lease'
   | 'move'
   | 'note'
+  | 'openLimits'
   | 'openPass'
   | 'pageMessages'
   | 'postRun'
@@ -36,6 +37,7 @@ export type ScriptName =
   | 'removeSchedule'
   | 'removeSchema'
   | 'removeWorkflow'
+  | 'repairLimits'
   | 'replaceConfig'
   | 'requeueJob'
   | 'requeueRun'
@@ -63,9 +65,11 @@ const includes = [
   'tree',
   'spend',
   'memory',
+  'limits',
   'job',
   'dispatch',
   'placement',
+  'strategies',
   'accept',
   'run',
   'schedule',

@@ -47,6 +47,8 @@ export interface SubmitDeps extends Base {
     deadLetterTtlSec: number;
     defaultDeadline: boolean;
   };
+  /** Publishes the ends of jobs that the limits of a new one cancelled. Absent: the replayer does. */
+  onCancelled?: ((ids: readonly string[]) => void) | undefined;
   /** Policy was unavailable and fail mode open accepted the job. */
   onFailOpen(topic: string): void;
 }
@@ -164,9 +166,15 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
       if (answer.kind === 'decided' && (final || outcome.placed.kind !== 'queued')) deps.shadows.decided(answer);
       deps.recent?.confirm(jobId, outcome.atUs);
       proposal?.settle(outcome.placed);
+      if (outcome.cancelled.length > 0) deps.onCancelled?.(outcome.cancelled);
       return replayResponse({ hash: '', answer: JSON.stringify(response) }, '', false);
     case 'replay':
       return replayResponse({ hash: fingerprint, answer: outcome.answer }, fingerprint);
+    case 'singleton':
+      if (asked.request.limits?.singleton?.mode === 'return') {
+        return { jobId: outcome.jobId, traceId: outcome.traceId, replayed: true };
+      }
+      throw new AppError('singleton_conflict', { job_id: outcome.jobId });
     case 'backpressure':
       throw backpressure(outcome.active, activeLimit);
     case 'memory_taken':

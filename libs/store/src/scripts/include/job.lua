@@ -141,7 +141,7 @@ end
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
 local MOVE_FIELDS = { 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
-  'decisions', 'counted', 'run', 'run_path', 'reserved', 'cost', 'attempts' }
+  'decisions', 'counted', 'run', 'run_path', 'reserved', 'cost', 'attempts', 'limits', 'blocked' }
 
 -- The last value of a field in a list of field and value, or nil.
 local function value_in(list, field)
@@ -159,7 +159,7 @@ local function move_job(id, m, at, known)
     values = redis.call('HMGET', record, unpack(MOVE_FIELDS))
   end
   local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path,
-    reserved, cost, attempts = unpack(values)
+    reserved, cost, attempts, limits, blocked = unpack(values)
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -231,6 +231,8 @@ local function move_job(id, m, at, known)
     if path then tree_set_job_entry(run, path, bull_id(id)) end
     run_post(run, job_end(id, record, m.to, m.result_body), now_ms)
   end
+
+  if limits then limit_follow_move(id, tenant, limits, blocked, from, m.to, attempts, value_in(set, 'attempts'), now_ms) end
 
   if m.worker then
     enter_flight(id, m.worker, m.counted)
