@@ -97,6 +97,8 @@ export interface Acceptance {
   context: string;
   decision?: DecisionRecord;
   priority: number;
+  /** Cost of a turn of its tenant among undecided jobs: 1, or less for a tenant of higher weight. Default 1. */
+  turnCost?: number;
   /** The id was generated, so it cannot exist. */
   isNew?: boolean;
   /** Internal keys have a separate namespace, so that clients cannot reserve them. */
@@ -115,7 +117,7 @@ export interface Acceptance {
 
 export type AcceptOutcome =
   /** `cancelled`: jobs that its limits ended, with messages to publish. */
-  | { kind: 'accepted'; atUs: number; placed: Placed; cancelled: readonly string[] }
+  | { kind: 'accepted'; atUs: number; placed: Placed; cancelled?: readonly string[] }
   /** Another job of its singleton key is open. */
   | { kind: 'singleton'; jobId: string; traceId: string }
   | { kind: 'replay'; answer: string }
@@ -133,9 +135,9 @@ export interface Admission extends DispatchPlan {
 }
 
 export type AdmitOutcome =
-  | { kind: 'dispatched'; attempt: number; cancelled: readonly string[] }
-  | { kind: 'waiting'; reason: string; cancelled: readonly string[] }
-  | { kind: 'refused'; state: JobState; cancelled: readonly string[] }
+  | { kind: 'dispatched'; attempt: number; cancelled?: readonly string[] }
+  | { kind: 'waiting'; reason: string; cancelled?: readonly string[] }
+  | { kind: 'refused'; state: JobState; cancelled?: readonly string[] }
   | { kind: 'missing' };
 
 /** A transition in the history of a job; `at` in µs, no `from` on creation. */
@@ -180,6 +182,7 @@ const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): obj
   topic: a.topic,
   meta_sec: retention.metaSec,
   priority: a.priority,
+  ...(a.turnCost !== undefined && a.turnCost !== 1 && { turn_cost: a.turnCost }),
   active_limit: a.activeLimit,
   queue: 'submit',
   ...(a.idempotency && {
@@ -268,7 +271,7 @@ export class JobRepository {
       case 'fenced':
         throw new Fenced();
       case 'accepted':
-        return { kind, atUs: Number(detail), placed: parsePlaced(position, more), cancelled };
+        return { kind, atUs: Number(detail), placed: parsePlaced(position, more), ...toCancelled(cancelled) };
       case 'singleton':
         return { kind, jobId: detail, traceId: position };
       case 'replay':
@@ -312,11 +315,11 @@ export class JobRepository {
     const [kind, detail = '', ...cancelled] = reply as [AdmitOutcome['kind'], ...string[]];
     switch (kind) {
       case 'dispatched':
-        return { kind, attempt: Number(detail), cancelled };
+        return { kind, attempt: Number(detail), ...toCancelled(cancelled) };
       case 'waiting':
-        return { kind, reason: detail, cancelled };
+        return { kind, reason: detail, ...toCancelled(cancelled) };
       case 'refused':
-        return { kind, state: detail as JobState, cancelled };
+        return { kind, state: detail as JobState, ...toCancelled(cancelled) };
       case 'missing':
         return { kind };
     }
@@ -431,6 +434,8 @@ export class JobRepository {
     }, 0);
   }
 }
+
+const toCancelled = (ids: string[]) => (ids.length > 0 ? { cancelled: ids } : {});
 
 function readMove(reply: unknown, event: JobEvent): MoveOutcome {
   const [kind, detail = '', at = ''] = reply as [MoveOutcome['kind'], string?, string?];

@@ -89,6 +89,8 @@ const ofShard = {
 
   memoryOwner: { template: '{shard}:mem:owner:<id>', type: 'string', holds: 'tenant of the first job or run that used a memory', kept: 'for ever, as the memory' },
 
+  queueTurns: { template: '{shard}:turns:<priority>:<queue>', type: 'hash', holds: 'tenant to its last turn among the ready entries of a priority of a queue (by its prefix)', kept: 'until an entry is added to an empty queue' },
+
   // BullMQ: the prefix of all keys of a queue
   queue: { template: '{shard}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
 

@@ -77,7 +77,7 @@ describe('concurrency by key', () => {
   it('undecided jobs take their place at admission; a requeued job is blocked again', async () => {
     await jobs.submit('a', one());
     await jobs.enqueue('b', one());
-    expect(await jobs.admit('b')).toEqual({ kind: 'waiting', reason: 'concurrency_limit', cancelled: [] });
+    expect(await jobs.admit('b')).toEqual({ kind: 'waiting', reason: 'concurrency_limit' });
     const job = await use.store.jobs.load('b');
     if (!job) throw new Error('no job');
     expect(await use.store.jobs.requeue(job, 'again', 10)).toBe(true);

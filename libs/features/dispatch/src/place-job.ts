@@ -32,7 +32,9 @@ export async function placeJob(
     },
     ...(decision && { decision }),
   });
-  if (outcome.kind !== 'missing' && outcome.cancelled.length > 0) await publishCancelled(toCancelledDeps(deps), outcome.cancelled);
+  if (outcome.kind !== 'missing' && outcome.cancelled) {
+    await publishCancelled(toCancelledDeps(deps), outcome.cancelled);
+  }
   if (outcome.kind === 'waiting') {
     deps.events.waiting(job.topic, outcome.reason);
     if (outcome.reason === 'pool_overloaded') await preemptFor(deps, job, needs);

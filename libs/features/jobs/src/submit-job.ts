@@ -3,7 +3,7 @@ import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, LicenseLimits } from '@svc/platform';
-import { type EffectiveConfig, numberAt } from '@svc/settings';
+import { type EffectiveConfig, numberAt, turnCost } from '@svc/settings';
 import type { Admission } from '@svc/admission';
 import { checkJobBudget } from '@svc/budget';
 import {
@@ -145,6 +145,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     fields,
     context,
     priority: queuePriorities[asked.request.priority],
+    turnCost: turnCost(config),
     activeLimit,
     isNew: true,
     ...(body.memory_id !== undefined && { memory: await memoryClaim(deps.config, asked.request.memory_id) }),
@@ -166,7 +167,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
       if (answer.kind === 'decided' && (final || outcome.placed.kind !== 'queued')) deps.shadows.decided(answer);
       deps.recent?.confirm(jobId, outcome.atUs);
       proposal?.settle(outcome.placed);
-      if (outcome.cancelled.length > 0) deps.onCancelled?.(outcome.cancelled);
+      if (outcome.cancelled) deps.onCancelled?.(outcome.cancelled);
       return replayResponse({ hash: '', answer: JSON.stringify(response) }, '', false);
     case 'replay':
       return replayResponse({ hash: fingerprint, answer: outcome.answer }, fingerprint);

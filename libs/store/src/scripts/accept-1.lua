@@ -5,6 +5,7 @@
   KEYS  1 job record
   ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, priority,
           idempotency? = { key, hash, answer, ttl_sec, internal? (in a namespace that clients cannot name) }, active_limit, meta_sec,
+          turn_cost? (cost of a turn of its tenant),
           is_new? (its id was generated, so it cannot exist), run?, run_path? (the step whose job it is),
           limits? = its limits by key (include/limits.lua), and with them retain,
           fence? = { run, owner } (refused unless that owner holds the run's lock),

@@ -69,6 +69,7 @@ local function accept_job(a, context)
       'jobWaiting', 'tenant_cap', tostring(place.tenant_cap), 'turn_cost', tostring(place.turn_cost) })
   else
     set({ 'parked', '', 'lane', '' })
+    if a.turn_cost then set({ 'turn_cost', tostring(a.turn_cost) }) end
   end
   if position == 'queued' then set({ 'entry', entry_id(a.id, { suffix = a.queue }) }) end
   if a.decision then
@@ -101,7 +102,7 @@ local function accept_job(a, context)
     if not blocker then wait_in_lane(a.id, place, a.tenant, at) end
     enqueue(a.id, a.topic, { queue = 'jobWaiting', delay_ms = place.wait_ms }, now_ms, a.run, a.run_path)
   else
-    enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, now_ms, a.run, a.run_path)
+    enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, now_ms, a.run, a.run_path, a.tenant, a.turn_cost)
   end
   return { 'accepted', stamp, position, detail or '', unpack(cancelled) }
 end
