@@ -1,4 +1,5 @@
 import { runDrain, type Drain } from './drain';
+import { FAIRNESS_CONCURRENCY, fairnessEnv, type FairnessLoad, measureFairness } from './fairness';
 import { limits, startLimitServers, stopLimitServers, type LimitName } from './limits';
 import { each, rssMb } from './process-cost';
 import { Product, type ProductOptions } from './product';
@@ -31,6 +32,7 @@ export interface Sizes {
   approvals: number;
   gates: number;
   timers: number;
+  fairness: FairnessLoad;
 }
 
 const full: Sizes = {
@@ -50,6 +52,7 @@ const full: Sizes = {
   approvals: 500,
   gates: 10_000,
   timers: 100_000,
+  fairness: { flood: 100_000, everyMs: 1_000, alone: 30 },
 };
 const small: Sizes = {
   warmUp: 500,
@@ -68,6 +71,7 @@ const small: Sizes = {
   approvals: 50,
   gates: 500,
   timers: 5_000,
+  fairness: { flood: 3_000, everyMs: 100, alone: 20 },
 };
 
 type Memory = Record<string, number>;
@@ -173,6 +177,14 @@ export class Session {
   });
 
   readonly timers = once(async (): Promise<Timers> => setAndFire(await this.workflows(), this.sizes.timers));
+
+  /** Time to the result of a tenant while another one floods the product, divided by its time alone. */
+  readonly fairness = once(async (): Promise<number> =>
+    this.withProduct({ workerConcurrency: FAIRNESS_CONCURRENCY, env: fairnessEnv }, async (product) => {
+      await roundTrips(product, 64, this.sizes.warmUp);
+      return measureFairness(product, this.sizes.fairness);
+    }),
+  );
 
   async drainOnce(product: Product, jobs: number, what: string): Promise<Drain> {
     const drain = await runDrain(product, jobs);
