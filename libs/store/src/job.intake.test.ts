@@ -18,7 +18,8 @@ const accept = (id: string, tenant: string, over: { priority?: number; turnCost?
     activeLimit: 0,
     ...over,
   });
-const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(3, '0')}`);
+const ids = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(3, '0')}`);
 
 /** Undecided jobs in the order in which the scheduler gets them. */
 async function order(): Promise<string[]> {

@@ -40,7 +40,8 @@ export type Placed =
   | { kind: 'queued' }
   /** Its concurrency key is full, and its strategy is to cancel it. */
   | { kind: 'cancelled' }
-  | { kind: 'waiting'; reason: string } | { kind: 'dispatched'; attempt: number };
+  | { kind: 'waiting'; reason: string }
+  | { kind: 'dispatched'; attempt: number };
 
 /** The placement as `accept-1.lua` expects it. @param retain retention of ended jobs, for the transition */
 export const placementDocument = (p: Placement, retain: object): object => ({

@@ -268,7 +268,16 @@ const numbers = new Set([
   'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'dispatch_seq', 'started_at', 'completed_at',
   'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'overdue_at', 'retry_count', 'preempted', 'cost',
 ]); // prettier-ignore
-const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs', 'over_budget', 'limits', 'blocked']);
+const documents = new Set([
+  'request',
+  'safety',
+  'approval',
+  'output_safety',
+  'artifact_ptrs',
+  'over_budget',
+  'limits',
+  'blocked',
+]);
 
 /** Fields for which '' is a value; for all others it means absent. */
 const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic']);

@@ -44,7 +44,7 @@ const ofShard = {
   laneFull: { template: '{shard}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane at their own limit, by turns taken', kept: 'until one of their jobs ends' },
   fullLanes: { template: '{shard}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is suspended (JSON)', kept: 'until one of its jobs ends' },
 
-  limitHolders: { template: '{shard}:limit:holders:<kind>:<tenant>:<key>', type: 'zset', holds: 'permissions of a limit by key: for `concurrency` job ids by created_at (µs), for `rate` `<job id>:<attempt>` by start (ms), infinite before the start', kept: 'until the job ends; a start for one period, at the latest until the key is used again' },
+  limitHolders: { template: '{shard}:limit:holders:<kind>:<tenant>:<key>', type: 'zset', holds: 'permissions of a limit by key: for `concurrency` job ids by created_at (µs), for `rate` `<job id>:<attempt>` by start (ms), infinite before the start', kept: 'until the job ends; a start for one period' },
   limitWaiters: { template: '{shard}:limit:waiting:<kind>:<tenant>:<key>', type: 'zset', holds: 'job ids that wait for a limit by key, by created_at (µs)', kept: 'until they get a permission or end' },
   limitDebounce: { template: '{shard}:limit:debounce:<tenant>:<key>', type: 'hash', holds: 'the job that waits for the end of a debounce period, its `due` time and the time of the `first` submission (ms)', kept: 'until the period is over' },
   limitSingleton: { template: '{shard}:limit:singleton:<tenant>:<key>', type: 'string', holds: 'id of the open job of a singleton key', kept: 'until it ends' },

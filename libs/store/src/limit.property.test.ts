@@ -17,7 +17,14 @@ const starts = 3;
 const periodMs = 3_600_000;
 
 type Step =
-  | { kind: 'submit'; tenant: (typeof tenants)[number]; key: Key; isQueued: boolean; isRated: boolean; strategy: Strategy }
+  | {
+      kind: 'submit';
+      tenant: (typeof tenants)[number];
+      key: Key;
+      isQueued: boolean;
+      isRated: boolean;
+      strategy: Strategy;
+    }
   | { kind: 'decide' }
   | { kind: 'claim'; slots: number }
   | { kind: 'end' | 'cancel' | 'retry' | 'requeue'; nth: number }
@@ -89,7 +96,13 @@ class Walk {
       case 'retry': {
         const job = await this.pick(one.nth, ({ state }) => isInFlight(state));
         const again = { queueEntries: [{ queue: 'jobs' as const, suffix: `retry-${one.nth}` }] };
-        if (job) await use.store.jobs.move('*', job.id, one.kind === 'end' ? 'succeed' : 'retry', one.kind === 'end' ? {} : again);
+        if (job)
+          await use.store.jobs.move(
+            '*',
+            job.id,
+            one.kind === 'end' ? 'succeed' : 'retry',
+            one.kind === 'end' ? {} : again,
+          );
         return;
       }
       case 'cancel': {
@@ -142,15 +155,15 @@ class Walk {
       if (open.length === 0) return;
       for (const job of open.filter(isUndecided)) await this.jobs.admit(job.id);
       this.started.push(...(await this.jobs.claim()));
-      for (const job of open.filter(({ state }) => isInFlight(state))) await use.store.jobs.move('*', job.id, 'succeed');
+      for (const job of open.filter(({ state }) => isInFlight(state)))
+        await use.store.jobs.move('*', job.id, 'succeed');
       await use.store.limits.open(Date.now() + (round + 2) * 2 * periodMs);
     }
     throw new Error('a job never ends');
   }
 }
 
-const isUndecided = ({ state, parked }: JobRecord): boolean =>
-  ['PENDING', 'RETRYING'].includes(state) && parked === '';
+const isUndecided = ({ state, parked }: JobRecord): boolean => ['PENDING', 'RETRYING'].includes(state) && parked === '';
 
 it('never more jobs of a key run than its limit, and every job ends, whatever is submitted, ended, cancelled, retried or lost', async () => {
   let run = 0;

@@ -134,6 +134,17 @@ describe('starts per period', () => {
     expect(await jobs.claim()).toEqual(['c']);
   });
 
+  it('starts expire with their period, permissions without a start do not', async () => {
+    const holders = keys.limitHolders('rate', 'acme', 'r');
+    await jobs.submit('a', rate(2));
+    await jobs.submit('b', rate(2));
+    expect(await use.redis.pttl(holders)).toBe(-1);
+    await jobs.claim(1);
+    expect(await use.redis.pttl(holders)).toBe(-1);
+    await jobs.claim();
+    expect(await use.redis.pttl(holders)).toBeGreaterThan(0);
+  });
+
   it('a job that ends before its start leaves its permission to the next; a retry needs another one', async () => {
     await jobs.submit('a', rate(1));
     await jobs.submit('b', rate(1));

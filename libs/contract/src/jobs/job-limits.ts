@@ -63,7 +63,9 @@ export const limitFields = {
       strategy: Joi.string<ConcurrencyField['strategy']>()
         .valid('queue', 'cancel_newest', 'cancel_oldest')
         .default('queue')
-        .description('queue: the job waits. cancel_newest: it is cancelled. cancel_oldest: the oldest job of the key is.'),
+        .description(
+          'queue: the job waits. cancel_newest: it is cancelled. cancel_oldest: the oldest job of the key is.',
+        ),
     },
     optional: {},
   }).description('Limits the jobs with a key that run at the same time.'),
@@ -73,7 +75,9 @@ export const limitFields = {
   }).description('Limits the starts of jobs with a key; further jobs wait.'),
   debounce: shape<DebounceField>({
     required: { key, period: duration('Time without a newer submission after which the job starts.') },
-    optional: { max_wait: duration('Time since the first submission after which it starts anyway. Default: 10 periods.') },
+    optional: {
+      max_wait: duration('Time since the first submission after which it starts anyway. Default: 10 periods.'),
+    },
   }).description('A newer submission with the key replaces the waiting job.'),
   singleton: shape<SingletonField>({
     required: {

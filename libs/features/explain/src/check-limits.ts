@@ -11,7 +11,9 @@ export function checkLimits(facts: JobFacts): CheckResult {
   if (usage) return whyBlocked(facts, usage);
   const stage = getStage(job);
   if (stage === 'waiting' || stage === 'dispatched') return passed('its limits by key let it run');
-  return stage === 'ended' ? passed('it no longer needs its limits by key') : notReached('policy has not allowed it yet');
+  return stage === 'ended'
+    ? passed('it no longer needs its limits by key')
+    : notReached('policy has not allowed it yet');
 }
 
 function whyBlocked({ job }: JobFacts, { by, holders, held, ahead, dueMs }: LimitUsage): CheckResult {

@@ -35,7 +35,11 @@ const limitedBy = (limitUsage: LimitUsage) =>
     job: { lane: '', blocked: { by: limitUsage.by, lane: { id: 'job.work', spec: '{}', level: 2 } } },
     facts: { limitUsage },
   });
-const limitOwner = (by: LimitUsage['by']): Owner => ({ kind: 'request', id: `${by}.key`, value: limits[by]?.key ?? '' });
+const limitOwner = (by: LimitUsage['by']): Owner => ({
+  kind: 'request',
+  id: `${by}.key`,
+  value: limits[by]?.key ?? '',
+});
 
 export const blockerCases: BlockerCase[] = [
   {

@@ -31,6 +31,13 @@ local function limit_forget(kind, tenant, name)
   end
 end
 
+-- Starts are kept for one period; permissions without a start until they are used or returned.
+local function limit_expire_starts(limit, tenant)
+  local holders = key.limitHolders('rate', tenant, limit.key)
+  if redis.call('ZCOUNT', holders, '+inf', '+inf') > 0 then redis.call('PERSIST', holders)
+  else redis.call('PEXPIRE', holders, text(limit.per_ms)) end
+end
+
 -- Takes a permission, if one is free or the job has it. `j` = { id, tenant, created (µs), attempts }.
 local function limit_take(kind, limit, j, now_ms)
   local holders, member = key.limitHolders(kind, j.tenant, limit.key), limit_member(kind, j.id, j.attempts)
@@ -39,6 +46,7 @@ local function limit_take(kind, limit, j, now_ms)
   if redis.call('ZCARD', holders) >= limit.limit then return false end
   redis.call('ZADD', holders, kind == 'rate' and '+inf' or text(j.created), member)
   redis.call('SADD', key.limitsUsed(), limit_ref(kind, j.tenant, limit.key))
+  if kind == 'rate' then limit_expire_starts(limit, j.tenant) end
   return true
 end
 
@@ -161,6 +169,7 @@ local function limit_return(id, tenant, limits, attempts, is_over, now_ms)
       -- Starts stay in the window of a rate.
       if redis.call('ZREM', key.limitHolders(kind, tenant, limit.key), limit_member(kind, id, attempts)) == 1 then
         limit_release_next(kind, tenant, limit.key, now_ms)
+        if kind == 'rate' then limit_expire_starts(limit, tenant) end
       else
         limit_forget(kind, tenant, limit.key)
       end
@@ -172,6 +181,7 @@ end
 local function limit_start(id, tenant, limit, attempt, now_ms)
   local holders = key.limitHolders('rate', tenant, limit.key)
   redis.call('ZADD', holders, text(now_ms), id .. ':' .. attempt)
+  limit_expire_starts(limit, tenant)
   limit_schedule_rate(limit, tenant)
 end
 
