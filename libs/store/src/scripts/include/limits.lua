@@ -12,6 +12,9 @@
 -- Waiting jobs that one call lets through, and jobs that it cancels.
 local MAX_RELEASED = 64
 
+-- The longest period that submissions may name.
+local MAX_RATE_PERIOD_MS = 86400000
+
 local LISTED_LIMITS = { 'concurrency', 'rate' }
 
 local WAITING_REASONS = { concurrency = 'concurrency_limit', rate = 'rate_limit', debounce = 'debounce' }
