@@ -21,6 +21,6 @@ for _, member in ipairs(members) do
   end
 end
 -- Without the permission that was removed, only starts may be left.
-if kind == 'rate' and removed > 0 then redis.call('PEXPIRE', holders, MAX_RATE_PERIOD_MS) end
+if kind == 'rate' and removed > 0 and redis.call('ZCOUNT', holders, '+inf', '+inf') == 0 then redis.call('PEXPIRE', holders, MAX_RATE_PERIOD_MS) end
 limit_release_next(kind, tenant, name, math.floor(micros() / 1000))
 return removed

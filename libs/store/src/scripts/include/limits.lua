@@ -72,7 +72,7 @@ end
 
 -- The limit that a job has to wait for, or nil when it has all permissions. Jobs that wait for the same key and were submitted
 -- earlier come first.
-local function limit_gate(j, limits, now_ms)
+local function limit_check(j, limits, now_ms)
   local debounce = limits.debounce
   if debounce then
     local waiting, due = unpack(redis.call('HMGET', key.limitDebounce(j.tenant, debounce.key), 'job', 'due'))
@@ -115,7 +115,7 @@ local BLOCKED_FIELDS = { 'state', 'limits', 'blocked', 'attempts', 'created_at' 
 -- A job got the permission that it waited for: it waits for its next limit, or moves to its lane.
 local function limit_advance(id, tenant, kind, limits, blocked, attempts, created, now_ms)
   local j, lane = { id = id, tenant = tenant, attempts = attempts, created = tonumber(created) }, cjson.decode(blocked).lane
-  local next_kind = limit_gate(j, limits, now_ms)
+  local next_kind = limit_check(j, limits, now_ms)
   if next_kind then
     redis.call('HSET', key.job(id), 'blocked', limit_wait(j, limits, next_kind, lane), 'waiting_reason', WAITING_REASONS[next_kind])
     return

@@ -28,13 +28,13 @@ end
 -- Checks the limits of a job that is to enter a lane or to be dispatched. Returns nil when it has all permissions, the limit that
 -- it has to wait for, or 'cancel'.
 local function limit_enter(j, limits, retain, now_ms, cancelled)
-  local kind = limit_gate(j, limits, now_ms)
+  local kind = limit_check(j, limits, now_ms)
   if kind ~= 'concurrency' then return kind end
   local limit = limits.concurrency
   if limit.strategy == 'cancel_newest' then return 'cancel' end
   if limit.strategy ~= 'cancel_oldest' then return kind end
   limit_cancel_oldest(j, limit, retain, cancelled)
-  return limit_gate(j, limits, now_ms)
+  return limit_check(j, limits, now_ms)
 end
 
 local NEWEST_CANCELLED = 'the concurrency key is in use'
