@@ -3,6 +3,7 @@ import { costed, cpuPerJob } from './measures/cpu';
 import { drain } from './measures/drain';
 import { drain100k } from './measures/drain-100k';
 import { drainEverysec } from './measures/drain-everysec';
+import { fairness } from './measures/fairness';
 import { publishVisible, velocityRate } from './measures/kernels';
 import { policyP99 } from './measures/policy';
 import { policyGrpc } from './measures/policy-grpc';
@@ -89,6 +90,7 @@ export const measures: readonly Measure[] = [
     mark: ratioAtLeast(0.9),
     run: drain100k,
   },
+  { name: 'fairness', unit: '× alone', mark: atMost(2), run: fairness },
   { name: 'list_p99', unit: 'ms', mark: atMost(15), run: list },
   { name: 'detail_p99', unit: 'ms', mark: atMost(5), run: detail },
   // Runs come last: some keep waiting at their approval steps, and drains must have no other waiting jobs.

@@ -1,4 +1,5 @@
 import { runDrain, type Drain } from './drain';
+import { FAIRNESS_CONCURRENCY, fairnessEnv, type FairnessLoad, measureFairness } from './fairness';
 import { limits, startLimitServers, stopLimitServers, type LimitName } from './limits';
 import { each, rssMb } from './process-cost';
 import { Product, type ProductOptions } from './product';
@@ -33,6 +34,7 @@ export interface Sizes {
   timers: number;
   streamed: number;
   reports: number;
+  fairness: FairnessLoad;
 }
 
 const full: Sizes = {
@@ -54,6 +56,7 @@ const full: Sizes = {
   timers: 100_000,
   streamed: 10_000,
   reports: 1_000,
+  fairness: { flood: 100_000, everyMs: 1_000, alone: 30 },
 };
 const small: Sizes = {
   warmUp: 500,
@@ -74,6 +77,7 @@ const small: Sizes = {
   timers: 5_000,
   streamed: 1_000,
   reports: 100,
+  fairness: { flood: 3_000, everyMs: 100, alone: 20 },
 };
 
 type Memory = Record<string, number>;
@@ -179,6 +183,14 @@ export class Session {
   });
 
   readonly timers = once(async (): Promise<Timers> => setAndFire(await this.workflows(), this.sizes.timers));
+
+  /** Time to the result of a tenant while another one floods the product, divided by its time alone. */
+  readonly fairness = once(async (): Promise<number> =>
+    this.withProduct({ workerConcurrency: FAIRNESS_CONCURRENCY, env: fairnessEnv }, async (product) => {
+      await roundTrips(product, 64, this.sizes.warmUp);
+      return measureFairness(product, this.sizes.fairness);
+    }),
+  );
 
   async drainOnce(product: Product, jobs: number, what: string): Promise<Drain> {
     const drain = await runDrain(product, jobs);

@@ -12,7 +12,7 @@ import {
   type kernelMetrics,
   type OpenMetrics,
 } from '@svc/runtime';
-import { RecentJobs } from '@svc/jobs';
+import { publishCancelled, RecentJobs } from '@svc/jobs';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
 import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
@@ -106,6 +106,17 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         deadLetterTtlSec,
         defaultDeadline: env.defaultDeadline,
       },
+      onCancelled: (ids) =>
+        void publishCancelled(
+          {
+            ...base,
+            bus: jobBus(bus),
+            senderId,
+            onPublishFailed,
+            onCancelledByLimit: (limit) => metrics.cancelledByLimits.inc({ limit }),
+          },
+          ids,
+        ),
       onFailOpen: (topic) => {
         failOpen.total += 1;
         log.warn('job accepted without a policy decision (fail open)', { topic });

@@ -33,6 +33,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
     { name: 'dispatch', everyMs: 1_000, run: () => ctx.laneDispatcher.dispatchToAll() },
+    { name: 'limits', everyMs: 250, run: () => store.limits.open() },
     { name: 'load', everyMs: 500, atStart: true, run: () => ctx.refreshLoad() },
     { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },
     {

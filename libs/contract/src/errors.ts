@@ -114,6 +114,7 @@ export const errorCodes = {
   // conflicts
   dispatch_superseded: { status: 409, text: 'the job was dispatched again; this dispatch no longer holds it' },
   job_not_in_flight: { status: 409, text: 'the job is not with a worker' },
+  singleton_conflict: { status: 409, text: 'another job of this singleton key is open' },
   idempotency_conflict: {
     status: 409,
     text: 'this idempotency key was used for another request',

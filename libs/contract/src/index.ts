@@ -17,6 +17,7 @@ export * from './subjects';
 export * from './yaml-document';
 export { yamlStructureFaults, yamlTextFault, type YamlFault } from './yaml-structure';
 export * from './fields';
+export * from './jobs/job-limits';
 export * from './jobs/job-views';
 export * from './limits';
 export * from './settings/settings';

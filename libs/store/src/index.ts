@@ -13,6 +13,7 @@ export * from './job.result';
 export * from './keys';
 export * from './lane-arrivals';
 export * from './lease';
+export * from './limit.repository';
 export * from './live-changes';
 export * from './load.repository';
 export * from './lock.repository';

@@ -36,7 +36,12 @@ export interface Placement extends DispatchPlan {
 }
 
 /** Position of a new job after the accepting call. */
-export type Placed = { kind: 'queued' } | { kind: 'waiting'; reason: string } | { kind: 'dispatched'; attempt: number };
+export type Placed =
+  | { kind: 'queued' }
+  /** Its concurrency key is full, and its strategy is to cancel it. */
+  | { kind: 'cancelled' }
+  | { kind: 'waiting'; reason: string }
+  | { kind: 'dispatched'; attempt: number };
 
 /** The placement as `accept-1.lua` expects it. @param retain retention of ended jobs, for the transition */
 export const placementDocument = (p: Placement, retain: object): object => ({
@@ -67,6 +72,8 @@ export function parsePlaced(kind: string, detail: string): Placed {
       return { kind, attempt: Number(detail) };
     case 'waiting':
       return { kind, reason: detail };
+    case 'cancelled':
+      return { kind };
     default:
       return { kind: 'queued' };
   }

@@ -1,5 +1,23 @@
 import type { JobState } from '@svc/lifecycle';
 
+/** Limits that a job names by keys, unique in its tenant. See docs/reference/routing.md#limits-by-key. */
+export interface JobLimits {
+  /** Jobs that run at the same time. */
+  concurrency?: { key: string; limit: number; strategy: 'queue' | 'cancel_newest' | 'cancel_oldest' };
+  /** Starts per period. */
+  rate?: { key: string; limit: number; per_ms: number };
+  /** Start after a period without a newer submission, or `max_ms` after the first one. */
+  debounce?: { key: string; period_ms: number; max_ms: number };
+  /** Open jobs: at most one. */
+  singleton?: { key: string; mode: 'reject' | 'return' };
+}
+
+/** The limit that a job waits for, and the lane that it enters then. */
+export interface BlockedBy {
+  by: 'concurrency' | 'rate' | 'debounce';
+  lane: { id: string; spec: string; level: number };
+}
+
 /** The normalized request, stored once as JSON and never changed. See docs/reference/jobs.md#submit-a-job. */
 export interface StoredRequest {
   topic: string;
@@ -44,6 +62,7 @@ export interface StoredRequest {
   };
   /** Maximum wait before the first dispatch, ms; absent = until its deadline. */
   queue_ttl_ms?: number;
+  limits?: JobLimits;
   parent_job_id?: string;
   workflow_id?: string;
   run_id?: string;
@@ -225,6 +244,10 @@ export interface JobRecord {
   safety_snapshot?: string;
   /** The accepting call placed the job by the decision of its submission; absent: the scheduler decided first. */
   decided?: 'submission';
+  /** Its limits by key, for scripts: those of the request. */
+  limits?: JobLimits;
+  /** Absent: it waits for none of its limits. */
+  blocked?: BlockedBy;
   approval?: ApprovalRecord;
   output_safety?: OutputSafetyRecord;
   intent?: string;
@@ -245,7 +268,16 @@ const numbers = new Set([
   'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'dispatch_seq', 'started_at', 'completed_at',
   'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'overdue_at', 'retry_count', 'preempted', 'cost',
 ]); // prettier-ignore
-const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs', 'over_budget']);
+const documents = new Set([
+  'request',
+  'safety',
+  'approval',
+  'output_safety',
+  'artifact_ptrs',
+  'over_budget',
+  'limits',
+  'blocked',
+]);
 
 /** Fields for which '' is a value; for all others it means absent. */
 const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic']);

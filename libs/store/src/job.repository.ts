@@ -99,6 +99,8 @@ export interface Acceptance {
   context: string;
   decision?: DecisionRecord;
   priority: number;
+  /** Cost of a turn of its tenant among undecided jobs: 1, or less for a tenant of higher weight. Default 1. */
+  turnCost?: number;
   /** The id was generated, so it cannot exist. */
   isNew?: boolean;
   /** Internal keys have a separate namespace, so that clients cannot reserve them. */
@@ -116,7 +118,10 @@ export interface Acceptance {
 }
 
 export type AcceptOutcome =
-  | { kind: 'accepted'; atUs: number; placed: Placed }
+  /** `cancelled`: jobs that its limits ended, with messages to publish. */
+  | { kind: 'accepted'; atUs: number; placed: Placed; cancelled?: readonly string[] }
+  /** Another job of its singleton key is open. */
+  | { kind: 'singleton'; jobId: string; traceId: string }
   | { kind: 'replay'; answer: string }
   | { kind: 'conflict' }
   | { kind: 'backpressure'; active: number }
@@ -132,9 +137,9 @@ export interface Admission extends DispatchPlan {
 }
 
 export type AdmitOutcome =
-  | { kind: 'dispatched'; attempt: number }
-  | { kind: 'waiting'; reason: string }
-  | { kind: 'refused'; state: JobState }
+  | { kind: 'dispatched'; attempt: number; cancelled?: readonly string[] }
+  | { kind: 'waiting'; reason: string; cancelled?: readonly string[] }
+  | { kind: 'refused'; state: JobState; cancelled?: readonly string[] }
   | { kind: 'missing' };
 
 /** A transition in the history of a job; `at` in µs, no `from` on creation. */
@@ -179,6 +184,7 @@ const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): obj
   topic: a.topic,
   meta_sec: retention.metaSec,
   priority: a.priority,
+  ...(a.turnCost !== undefined && a.turnCost !== 1 && { turn_cost: a.turnCost }),
   active_limit: a.activeLimit,
   queue: 'submit',
   ...(a.idempotency && {
@@ -195,6 +201,7 @@ const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): obj
   ...(a.memory && { memory: a.memory }),
   ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
   ...(next && { next }),
+  ...(a.fields.request?.limits && { limits: a.fields.request.limits, retain: toRetain(retention) }),
   ...(a.place && { place: placementDocument(a.place, toRetain(retention)) }),
 });
 
@@ -258,12 +265,17 @@ export class JobRepository {
     const decision = a.decision ? JSON.stringify(a.decision) : '';
     const args = [luaJson(document), a.context, decision, ...flattenJob(a.fields)];
     const reply = await runScript(this.redis, 'accept', this.keys.job(a.id), ...args);
-    const [kind, detail = '', position = '', more = ''] = reply as [AcceptOutcome['kind'] | 'fenced', ...string[]];
+    const [kind, detail = '', position = '', more = '', ...cancelled] = reply as [
+      AcceptOutcome['kind'] | 'fenced',
+      ...string[],
+    ];
     switch (kind) {
       case 'fenced':
         throw new Fenced();
       case 'accepted':
-        return { kind, atUs: Number(detail), placed: parsePlaced(position, more) };
+        return { kind, atUs: Number(detail), placed: parsePlaced(position, more), ...toCancelled(cancelled) };
+      case 'singleton':
+        return { kind, jobId: detail, traceId: position };
       case 'replay':
         return { kind, answer: detail };
       case 'backpressure':
@@ -302,14 +314,14 @@ export class JobRepository {
     };
     const decision = a.decision ? JSON.stringify(a.decision) : '';
     const reply = await runScript(this.redis, 'admit', this.keys.job(id), id, luaJson(document), decision);
-    const [kind, detail = ''] = reply as [AdmitOutcome['kind'], string?];
+    const [kind, detail = '', ...cancelled] = reply as [AdmitOutcome['kind'], ...string[]];
     switch (kind) {
       case 'dispatched':
-        return { kind, attempt: Number(detail) };
+        return { kind, attempt: Number(detail), ...toCancelled(cancelled) };
       case 'waiting':
-        return { kind, reason: detail };
+        return { kind, reason: detail, ...toCancelled(cancelled) };
       case 'refused':
-        return { kind, state: detail as JobState };
+        return { kind, state: detail as JobState, ...toCancelled(cancelled) };
       case 'missing':
         return { kind };
     }
@@ -425,6 +437,8 @@ export class JobRepository {
     }, 0);
   }
 }
+
+const toCancelled = (ids: string[]) => (ids.length > 0 ? { cancelled: ids } : {});
 
 function readMove(reply: unknown, event: JobEvent): MoveOutcome {
   const [kind, detail = '', at = ''] = reply as [MoveOutcome['kind'], string?, string?];

@@ -49,6 +49,13 @@ const ofShard = {
   laneFull: { template: '{shard}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane at their own limit, by turns taken', kept: 'until one of their jobs ends' },
   fullLanes: { template: '{shard}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is suspended (JSON)', kept: 'until one of its jobs ends' },
 
+  limitHolders: { template: '{shard}:limit:holders:<kind>:<tenant>:<key>', type: 'zset', holds: 'permissions of a limit by key: for `concurrency` job ids by created_at (µs), for `rate` `<job id>:<attempt>` by start (ms), infinite before the start', kept: 'until the job ends; a start for one period' },
+  limitWaiters: { template: '{shard}:limit:waiting:<kind>:<tenant>:<key>', type: 'zset', holds: 'job ids that wait for a limit by key, by created_at (µs)', kept: 'until they get a permission or end' },
+  limitDebounce: { template: '{shard}:limit:debounce:<tenant>:<key>', type: 'hash', holds: 'the job that waits for the end of a debounce period, its `due` time and the time of the `first` submission (ms)', kept: 'until the period is over' },
+  limitSingleton: { template: '{shard}:limit:singleton:<tenant>:<key>', type: 'string', holds: 'id of the open job of a singleton key', kept: 'until it ends' },
+  limitsDue: { template: '{shard}:limit:due', type: 'zset', holds: 'limits that let a waiting job through at a time (JSON: kind, tenant, key), by that time (ms)', kept: 'until then' },
+  limitsUsed: { template: '{shard}:limit:used', type: 'set', holds: 'limits by key with permissions or waiting jobs (JSON: kind, tenant, key), for the reconciler', kept: 'until they have none' },
+
   policyAudit: { template: '{shard}:policy:audit:<tenant>', type: 'list', holds: 'changes of policies, releases of outputs and repairs of approvals, with their authors (JSON), newest first', kept: 'the newest 500' },
 
   // spending
@@ -86,6 +93,8 @@ const ofShard = {
   scheduleLock: { template: '{shard}:wf:schedule:lock:<id>', type: 'string', holds: 'owner of the pending starts of a schedule', kept: '30 s' },
 
   memoryOwner: { template: '{shard}:mem:owner:<id>', type: 'string', holds: 'tenant of the first job or run that used a memory', kept: 'for ever, as the memory' },
+
+  queueTurns: { template: '{shard}:turns:<priority>:<queue>', type: 'hash', holds: 'tenant to its last turn among the ready entries of a priority of a queue (by its prefix)', kept: 'until an entry is added to an empty queue' },
 
   // BullMQ: the prefix of all keys of a queue
   queue: { template: '{shard}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },

@@ -32,6 +32,7 @@ export type ScriptName =
   | 'lease'
   | 'move'
   | 'note'
+  | 'openLimits'
   | 'openPass'
   | 'pageMessages'
   | 'postRun'
@@ -44,6 +45,7 @@ export type ScriptName =
   | 'removeSchedule'
   | 'removeSchema'
   | 'removeWorkflow'
+  | 'repairLimits'
   | 'replaceConfig'
   | 'requeueJob'
   | 'requeueRun'
@@ -77,9 +79,11 @@ const includes = [
   'tree',
   'spend',
   'memory',
+  'limits',
   'job',
   'dispatch',
   'placement',
+  'strategies',
   'accept',
   'run',
   'trust',

@@ -8,6 +8,7 @@ import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
 import { buildKeys, type Keys } from './keys';
 import { Lease } from './lease';
+import { LimitRepository } from './limit.repository';
 import { LoadRepository } from './load.repository';
 import { PolicyRepository } from './policy.repository';
 import { RunIndex } from './run.index';
@@ -43,6 +44,7 @@ export interface Store {
   shadowResults: ShadowResultRepository;
   velocity: VelocityRepository;
   load: LoadRepository;
+  limits: LimitRepository;
   workflows: WorkflowRepository;
   runs: RunRepository;
   runIndex: RunIndex;
@@ -80,6 +82,7 @@ export function openStore(
     shadows: new ShadowRepository(redis),
     shadowResults: new ShadowResultRepository(redis),
     velocity: new VelocityRepository(redis),
+    limits: new LimitRepository(redis, keys),
     load: new LoadRepository(redis, keys),
     workflows: new WorkflowRepository(redis, keys),
     runs: new RunRepository(redis, keys, retention),

@@ -22,7 +22,7 @@ export interface Owner {
 export const jobBlockers = [
   'queue_paused', 'no_scheduler', 'unattended', 'queue_turn', 'retry_backoff', 'preempted', 'dispatch_failed',
   'scheduling_limit', 'topic_refused', 'policy_unavailable', 'throttled', 'approval', 'budget',
-  'no_pool', 'pool_closed', 'preferred_pool', 'capability',
+  'concurrency_limit', 'rate_limit', 'debounce', 'no_pool', 'pool_closed', 'preferred_pool', 'capability',
   'no_workers', 'workers_draining', 'workers_not_ready', 'placement', 'worker_capability', 'workers_full',
   'tenant_limit', 'license_limit', 'lane_turn', 'dispatch_unconfirmed', 'worker_silent',
 ] as const; // prettier-ignore
@@ -41,7 +41,7 @@ export interface Blocker<Kind extends string = string> {
 
 /** In the order in which a job passes them. */
 export const jobChecks = [
-  'queue', 'deadline', 'scheduling_limit', 'topic', 'policy_service', 'policy', 'approval', 'budget', 'pool', 'worker', 'slots',
+  'queue', 'deadline', 'scheduling_limit', 'topic', 'policy_service', 'policy', 'approval', 'budget', 'limits', 'pool', 'worker', 'slots',
   'tenant_limit', 'license_limit', 'turn', 'dispatch', 'result',
 ] as const; // prettier-ignore
 export type JobCheck = (typeof jobChecks)[number];

@@ -106,6 +106,7 @@ export const retryDeadLetter = endpoint({
   errors: [
     'dlq_entry_not_found',
     'missing_topic_for_retry',
+    'singleton_conflict',
     'tenant_access_denied',
     'safety_unavailable',
     'backpressure',

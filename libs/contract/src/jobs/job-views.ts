@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { anyObject, count, jobId, micros, stringMap, strings, text, usd } from '../fields';
 import { shape } from '../shape';
+import { limitFields, type LimitFields } from './job-limits';
 
 /** A job in lists and traces. Fields that are not set are omitted. */
 export interface JobItem {
@@ -129,7 +130,7 @@ const overBudgetView = shape<OverBudgetView>({
 });
 
 /** Required fields are always present, empty when unset. */
-export interface JobDetail {
+export interface JobDetail extends LimitFields {
   id: string;
   state: string;
   trace_id: string;
@@ -259,6 +260,7 @@ export const jobDetail = shape<JobDetail>({
     estimated_cost: usd('Cost estimated by the submitter.'),
     cost: usd('Cost reported by workers; after the end, the amount charged to budgets.'),
     over_budget: overBudgetView.description('Budget that the job would exceed.'),
+    ...limitFields,
     artifact_ptrs: strings('Artifacts of the job.'),
     output_decision: text('Decision of the output check.'),
     output_safety: outputSafetyView,

@@ -2,12 +2,13 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { after, before, cursor, jobId, pageLimit, stringMap, strings, submitTopic, text, waitForEnd } from '../fields';
 import { decisionView, jobDetail, jobItem, type DecisionView, type JobDetail, type JobItem } from './job-views';
+import { limitFields, type LimitFields } from './job-limits';
 import { limits } from '../limits';
 import { shape } from '../shape';
 import { explainJob } from '../explain/job-explain';
 
 /** See docs/reference/jobs.md#submit-a-job. */
-export interface SubmitBody {
+export interface SubmitBody extends LimitFields {
   prompt: string;
   topic: string;
   adapter_id?: string;
@@ -66,6 +67,7 @@ const submitBody = shape<SubmitBody>({
     allow_retrieval: Joi.boolean().default(false),
   },
   optional: {
+    ...limitFields,
     adapter_id: name('Hint to a worker that hosts several adapters.'),
     context: Joi.any().description('Any JSON; stored with the prompt and passed to the worker.'),
     memory_id: name('Memory the worker may use; a leading mem: is dropped.'),
@@ -143,6 +145,7 @@ export const submitJob = endpoint({
     'access_denied',
     'policy_denied',
     'idempotency_conflict',
+    'singleton_conflict',
     'backpressure',
     'policy_throttled',
     'safety_unavailable',
@@ -279,6 +282,7 @@ export const remediateJob = endpoint({
     'remediation_not_found',
     'no_remediations_available',
     'remediation_id_required',
+    'singleton_conflict',
     'tenant_access_denied',
     'backpressure',
     'overloaded',

@@ -41,7 +41,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
     store.data.context(ownContextPointer(id), limits.contextBytes),
   ]);
   if (!job || (job.state !== 'PENDING' && job.state !== 'RETRYING' && job.state !== 'SCHEDULED')) return undefined;
-  if (job.lane !== '') return undefined;
+  if (job.lane !== '' || job.blocked) return undefined;
   deps.events.received(job.topic);
   if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return failAndStop(deps, job, deadlineFailure);
   if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return failAndStop(deps, job, queueTimeoutFailure(job));

@@ -7,7 +7,7 @@ export function dispatchEvents(
   metrics: Handles<typeof dispatchMetrics>,
   log: Logger,
   toTopicLabel: ReturnType<typeof poolTopicLabel>,
-): Pick<SchedulingEvents, 'received' | 'dispatched' | 'rolledBack' | 'startFailed'> {
+): Pick<SchedulingEvents, 'received' | 'dispatched' | 'rolledBack' | 'startFailed' | 'cancelledByLimit'> {
   return {
     received: (topic) => metrics.jobsReceived.inc(toTopicLabel(topic)),
     dispatched: (topic, waitedMs) => {
@@ -18,6 +18,7 @@ export function dispatchEvents(
       metrics.dispatchRollback.inc(toTopicLabel(topic));
       log.warn('publishing a dispatch failed', { topic, error });
     },
+    cancelledByLimit: (limit) => metrics.cancelledByLimits.inc({ limit }),
     startFailed: (jobId, error) =>
       log.oncePer('start', 10_000).warn('recording the start of a job failed; the reconciler repeats it', {
         job_id: jobId,

@@ -4,6 +4,7 @@ import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
 import { inheritedLabels, deadline, isWithheld, memoryClaim, findResultOwner } from '@svc/jobs';
 import { toPriority, requestHash, storedContextRef } from '@svc/decision';
+import { turnCost } from '@svc/settings';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const priorities: Readonly<Record<number, string>> = {
@@ -57,6 +58,7 @@ export async function ingestJob(
     },
     context: '',
     priority: queuePriorities[request.priority],
+    turnCost: turnCost(config),
     activeLimit: 0,
     memory: await memoryClaim(deps.config, request.memory_id),
   };

@@ -1,6 +1,6 @@
 import type { DecisionRecord, DispatchedJob, JobRecord, ResultJob } from '@svc/store';
 import { routingRules } from '@svc/settings';
-import { failJob } from '@svc/jobs';
+import { type CancelledDeps, failJob, publishCancelled } from '@svc/jobs';
 import { isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
 import { getBudget, planDispatch } from './plan-dispatch';
@@ -32,6 +32,9 @@ export async function placeJob(
     },
     ...(decision && { decision }),
   });
+  if (outcome.kind !== 'missing' && outcome.cancelled) {
+    await publishCancelled(toCancelledDeps(deps), outcome.cancelled);
+  }
   if (outcome.kind === 'waiting') {
     deps.events.waiting(job.topic, outcome.reason);
     if (outcome.reason === 'pool_overloaded') await preemptFor(deps, job, needs);
@@ -49,6 +52,12 @@ export async function placeJob(
     run_ms: runMs,
   });
 }
+
+const toCancelledDeps = (deps: SchedulingDeps): CancelledDeps => ({
+  ...deps,
+  onCancelledByLimit: (limit) => deps.events.cancelledByLimit(limit),
+  onPublishFailed: (jobId, error) => deps.events.publishFailed(jobId, error),
+});
 
 /**
  * Publishes a dispatch, unless the input of an approved job has changed. See `sendDispatch`.

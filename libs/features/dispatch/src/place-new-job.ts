@@ -23,6 +23,11 @@ export interface PlacementDeps extends PlanDeps, Omit<SendDeps, 'starts'> {
   };
 }
 
+/** The job's own limits by key kept it from the worker. */
+const isLimited = (placed: Placed): boolean =>
+  placed.kind === 'cancelled' || (placed.kind === 'waiting' && limitReasons.includes(placed.reason));
+const limitReasons: readonly string[] = ['concurrency_limit', 'rate_limit', 'debounce'];
+
 /** Bounds the memory for jobs whose ends are not announced here. */
 const MAX_TRACKED = 8_192;
 
@@ -87,7 +92,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     if (placed.kind !== 'queued') events.received(topic);
     if (placed.kind === 'waiting') events.waiting(topic, placed.reason);
     // Another job took the slot, or a job waits in a lane that this process does not know.
-    const isOutdated = worker !== undefined && placed.kind !== 'dispatched';
+    const isOutdated = worker !== undefined && placed.kind !== 'dispatched' && !isLimited(placed);
     const failed = (error: unknown) => events.placementFailed(id, error);
     if (isOutdated) void this.lanes.refresh(this.deps.clock.nowMs()).catch(failed);
     if (placed.kind !== 'dispatched' || !worker) return;

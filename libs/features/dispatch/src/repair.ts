@@ -180,7 +180,7 @@ async function repairRunning(deps: SchedulingDeps, job: JobRecord): Promise<bool
 
 async function repairQueued(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   if (await deps.store.jobs.hasQueueEntry(job)) return false;
-  if (job.parked === 'jobWaiting') {
+  if (job.parked === 'jobWaiting' && !job.blocked) {
     await recheckWaiting(deps, job.id);
     return reportRepair(deps, job, 'waiting');
   }
@@ -205,12 +205,12 @@ export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, dea
 }
 
 /**
- * Releases slots that no in-flight job occupies, of known workers and of the license limit. Tenants need none: their count
- * derives from their in-flight jobs. Returns the number of released slots.
+ * Releases slots that no in-flight job occupies, of known workers, of the license limit and of limits by key. Tenants need
+ * none: their count derives from their in-flight jobs. Returns the number of released slots.
  * See docs/reference/routing.md#concurrency-limits.
  */
 export async function repairSlots({ store, registry }: SchedulingDeps): Promise<number> {
-  let freed = await store.workers.freeLicenseSlots();
+  let freed = (await store.workers.freeLicenseSlots()) + (await store.limits.repair());
   for (const { worker_id: id } of registry.records()) freed += await store.workers.freeWorkerSlots(id);
   return freed;
 }

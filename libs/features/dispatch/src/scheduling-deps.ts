@@ -32,6 +32,8 @@ export interface SchedulingEvents extends TicketEvents {
   rolledBack(topic: string, error: unknown): void;
   /** RUNNING could not be written; the job stays DISPATCHED until the reconciler publishes it again. */
   startFailed(jobId: string, error: unknown): void;
+  /** A job ended because of a limit by key. */
+  cancelledByLimit(limit: 'concurrency' | 'debounce'): void;
   completed(topic: string, status: string): void;
   waiting(topic: string, reason: string): void;
   /** A job exceeds its budget. @param limit the setting that was exceeded */

@@ -2,7 +2,7 @@ import { inFlightStates, isInFlight } from '@svc/lifecycle';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { deadlineFailure, failJob, type JobFailure, failAndStop } from '@svc/jobs';
-import { entryPriority, queueEndsMs } from './queue-entry';
+import { delayToDeadline, entryPriority, queueEndsMs } from './queue-entry';
 import { remainingRunMs, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { toWorkflowStep } from '@svc/decision';
@@ -12,6 +12,8 @@ type RetryAfterMs = number | undefined;
 /** Delay until an overdue job is checked again during its grace period. */
 const RECHECK_MS = 1_000;
 const MAX_GRACE_PERIODS = 10;
+/** Delay until a job that waits for a limit is checked again. */
+const RECHECK_BLOCKED_MS = 10 * 60_000;
 
 /**
  * Times out an in-flight job. Progress renews the running time, but neither the deadline nor the limit set by policy. Safe
@@ -125,6 +127,8 @@ export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<
   if (!job || job.parked !== 'jobWaiting') return undefined;
   const ending = findWaitFailure(deps, job);
   if (ending) return failAndStop(deps, job, ending);
+  // Routing is checked when its limit lets it through.
+  if (job.blocked) return delayToDeadline(deps, job, RECHECK_BLOCKED_MS);
   await deps.store.jobs.requeue(job, `recheck-${deps.clock.nowMs()}`, entryPriority(job));
   return undefined;
 }

@@ -16,7 +16,7 @@ export function checkBudget({ job, position }: JobFacts): CheckResult {
   const { over_budget: over, waiting_reason: why } = job;
   if (job.reserved) return passed('its maximum cost is reserved');
   if (getStage(job) !== 'queued')
-    return job.attempts > 0 || job.lane !== ''
+    return job.attempts > 0 || job.lane !== '' || job.blocked
       ? passed('no budget is set')
       : notReached('policy has not allowed it yet');
   if (why !== 'budget' || !over) return notReached('the budget is checked after policy allows it');

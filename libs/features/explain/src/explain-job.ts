@@ -3,6 +3,7 @@ import { explainEnd, findGiveUp, findHolder } from './job-ending';
 import { iso, type JobFacts, getStage } from './job-facts';
 import { type JobCheckEntry, runJobChecks } from './run-job-checks';
 import { checkBudget } from './check-budget';
+import { checkLimits } from './check-limits';
 import { checkApproval, checkPolicy, checkPolicyService } from './check-policy';
 import { checkAttempts, checkDeadline, checkDispatch, checkQueue, checkResult, checkTopic } from './check-queue';
 import { checkLicenseLimit, checkPool, checkSlots, checkTenantLimit, checkTurn, checkWorkers } from './check-routing';
@@ -17,6 +18,7 @@ const jobChecks: readonly JobCheckEntry[] = [
   { check: 'policy', run: checkPolicy },
   { check: 'approval', run: checkApproval },
   { check: 'budget', run: checkBudget },
+  { check: 'limits', run: checkLimits },
   { check: 'pool', run: checkPool },
   { check: 'worker', run: checkWorkers },
   { check: 'slots', run: checkSlots },

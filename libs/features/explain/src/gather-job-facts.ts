@@ -64,18 +64,20 @@ export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: 
 
 export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: SharedFacts): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
-  const [position, history, topic, config, rules] = await Promise.all([
+  const [position, history, topic, config, rules, limitUsage] = await Promise.all([
     store.queuePositions.of(job),
     store.jobs.events(job.id),
     topics.registry.find(job.tenant, job.topic),
     deps.config.at(toConfigScope(job)),
     routingRules(deps),
+    store.limits.usage(job, clock.nowMs()),
   ]);
   return {
     nowMs: clock.nowMs(),
     job,
     history,
     position,
+    ...(limitUsage && { limitUsage }),
     topic,
     config,
     pools: fleet.pools(),

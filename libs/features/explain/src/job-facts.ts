@@ -1,7 +1,7 @@
 import type { BreakerStatus } from '@svc/kernel-client';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { PoolTable, RoutableWorker, TimeoutTable } from '@svc/routing';
-import type { JobHistoryEntry, JobRecord, QueuePosition } from '@svc/store';
+import type { JobHistoryEntry, JobRecord, LimitUsage, QueuePosition } from '@svc/store';
 import type { TopicFound } from '@svc/registry';
 
 export interface ExplainSettings {
@@ -23,6 +23,8 @@ export interface JobFacts {
   /** Its state transitions, oldest first. */
   history: readonly JobHistoryEntry[];
   position: QueuePosition;
+  /** Usage of the limit by key that it waits for; absent when it waits for none. */
+  limitUsage?: LimitUsage;
   /** Effective for its tenant and team. */
   config: Record<string, unknown> | undefined;
   pools: PoolTable;
@@ -43,11 +45,11 @@ export interface JobFacts {
  */
 export type Stage = 'queued' | 'held' | 'waiting' | 'dispatched' | 'ended';
 
-export function getStage({ state, lane }: Pick<JobRecord, 'state' | 'lane'>): Stage {
+export function getStage({ state, lane, blocked }: Pick<JobRecord, 'state' | 'lane' | 'blocked'>): Stage {
   if (isTerminal(state)) return 'ended';
   if (state === 'APPROVAL_REQUIRED') return 'held';
   if (isInFlight(state)) return 'dispatched';
-  return lane === '' ? 'queued' : 'waiting';
+  return lane === '' && !blocked ? 'queued' : 'waiting';
 }
 
 /** When the job entered its current state, unix ms. */

@@ -1,6 +1,7 @@
 import { toUsd } from '@svc/policy';
 import type { ApprovalRecord, JobRecord, JobSummary, OverBudget } from '@svc/store';
 import type { JobDetail, JobItem } from '@svc/contract';
+import { toLimitFields } from './job-limits';
 import { publicLabels } from './normalize-request';
 import { isWithheld } from './withheld';
 
@@ -164,6 +165,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     estimated_cost: request.estimated_cost,
     cost: job.cost === undefined ? undefined : toUsd(job.cost),
     over_budget: job.over_budget && toOverBudget(job.over_budget),
+    ...(request.limits && toLimitFields(request.limits)),
     artifact_ptrs: isWithheld(job) ? undefined : job.artifact_ptrs,
     output_decision: job.output_safety?.decision,
     output_safety: job.output_safety,

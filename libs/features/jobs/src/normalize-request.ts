@@ -1,6 +1,7 @@
 import { AppError, limits, type Caller, type SubmitBody } from '@svc/contract';
 import type { StoredRequest } from '@svc/store';
 import { buildPolicyContent, markSecrets, toPriority } from '@svc/decision';
+import { toJobLimits } from './job-limits';
 
 export interface Normalized {
   tenant: string;
@@ -39,6 +40,7 @@ export function normalizeRequest(
   // An agent is bound to a worker's credential, and such credentials cannot submit.
   if (body.labels['agent_id']) throw new AppError('access_denied');
   const labels = { ...clientLabels(body.labels), _source: body.pack_id ? 'pack' : 'api' };
+  const jobLimits = toJobLimits(body);
   const unmarked: StoredRequest = {
     topic: body.topic,
     // Replaced once its config is known.
@@ -57,6 +59,7 @@ export function normalizeRequest(
     max_total_tokens: body.max_total_tokens,
     deadline_ms: body.deadline_ms,
     ...(body.queue_ttl_ms > 0 && { queue_ttl_ms: body.queue_ttl_ms }),
+    ...(jobLimits && { limits: jobLimits }),
     allow_summarization: body.allow_summarization,
     allow_retrieval: body.allow_retrieval,
     env: {},

@@ -28,7 +28,7 @@ const onceTtlSec = 86_400;
  * Creates a new job from an old one: its context is copied, and the scheduler gets a new policy decision for it. Used for
  * retries of dead letters and for remediations. Returns the id of the new job.
  *
- * @throws backpressure, overloaded
+ * @throws backpressure, overloaded, singleton_conflict
  */
 export async function resubmit(
   { store, admission }: ResubmitDeps,
@@ -63,6 +63,7 @@ export async function resubmit(
     });
   const outcome = await admission.job(next.tenant, context?.length ?? 0, accept);
   if (outcome.kind === 'replay') return outcome.answer;
+  if (outcome.kind === 'singleton') throw new AppError('singleton_conflict', { job_id: outcome.jobId });
   if (outcome.kind !== 'accepted') throw new AppError('store_unavailable');
   return next.id;
 }

@@ -3,7 +3,7 @@ import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, LicenseLimits } from '@svc/platform';
-import { type EffectiveConfig, numberAt } from '@svc/settings';
+import { type EffectiveConfig, numberAt, turnCost } from '@svc/settings';
 import type { Admission } from '@svc/admission';
 import { checkJobBudget } from '@svc/budget';
 import {
@@ -47,6 +47,8 @@ export interface SubmitDeps extends Base {
     deadLetterTtlSec: number;
     defaultDeadline: boolean;
   };
+  /** Publishes the ends of jobs that the limits of a new one cancelled. Absent: the replayer does. */
+  onCancelled?: ((ids: readonly string[]) => void) | undefined;
   /** Policy was unavailable and fail mode open accepted the job. */
   onFailOpen(topic: string): void;
 }
@@ -143,6 +145,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     fields,
     context,
     priority: queuePriorities[asked.request.priority],
+    turnCost: turnCost(config),
     activeLimit,
     isNew: true,
     ...(body.memory_id !== undefined && { memory: await memoryClaim(deps.config, asked.request.memory_id) }),
@@ -164,9 +167,15 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
       if (answer.kind === 'decided' && (final || outcome.placed.kind !== 'queued')) deps.shadows.decided(answer);
       deps.recent?.confirm(jobId, outcome.atUs);
       proposal?.settle(outcome.placed);
+      if (outcome.cancelled) deps.onCancelled?.(outcome.cancelled);
       return replayResponse({ hash: '', answer: JSON.stringify(response) }, '', false);
     case 'replay':
       return replayResponse({ hash: fingerprint, answer: outcome.answer }, fingerprint);
+    case 'singleton':
+      if (asked.request.limits?.singleton?.mode === 'return') {
+        return { jobId: outcome.jobId, traceId: outcome.traceId, replayed: true };
+      }
+      throw new AppError('singleton_conflict', { job_id: outcome.jobId });
     case 'backpressure':
       throw backpressure(outcome.active, activeLimit);
     case 'memory_taken':

@@ -3,6 +3,7 @@ import type { JobRecord, QueueEntry, ResultJob } from '@svc/store';
 import { checkContent } from './check';
 import type { OutputSafetyDeps } from './output-safety-deps';
 import { publishOutputEvent } from './record';
+import { TenantTurns } from './tenant-turns';
 import { ResultBody, type ResultFacts } from './result-body';
 
 /** Time that the scheduler which wrote a success has for the scan before another takes it from the queue. */
@@ -57,18 +58,18 @@ async function scanJob(deps: OutputSafetyDeps, job: ResultJob, result: ResultFac
 
 /**
  * Scans the successes that this process has written, without a round trip through the queue. Their queue entries remain until
- * the verdict is written: when this process dies or has too many scans, another one runs them from the queue.
+ * the verdict is written: when this process dies or has too many scans, another one runs them from the queue. Tenants take
+ * turns, so a scan does not wait for the backlog of another tenant.
  */
 export class ScanRunner {
-  private readonly waiting: { job: ResultJob; result: ResultFacts }[] = [];
+  private readonly waiting = new TenantTurns<{ job: ResultJob; result: ResultFacts }>(maxWaiting);
   private running = 0;
 
   constructor(private readonly deps: OutputSafetyDeps) {}
 
   /** @param job as it is after its success was written */
   soon(job: ResultJob, result: ResultFacts): void {
-    if (this.waiting.length >= maxWaiting) return;
-    this.waiting.push({ job, result });
+    this.waiting.push(job.tenant, { job, result });
     this.next();
   }
 

@@ -60,7 +60,8 @@ local function decide_again(job, record)
   redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '', 'entry', entry_id(job.id, q))
   lane_remove(job.lane, job.level, job.tenant, job.id, take_from_list(job))
   bull_unpark('jobWaiting', bull_id(job.id))
-  enqueue(job.id, record.topic, q, math.floor(at / 1000), record.run_path and record.run, record.run_path)
+  enqueue(job.id, record.topic, q, math.floor(at / 1000), record.run_path and record.run, record.run_path, job.tenant,
+    record.turn_cost)
 end
 
 -- Bounds the running time, independent of the content of the lanes.

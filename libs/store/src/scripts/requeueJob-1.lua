@@ -8,11 +8,16 @@
   Returns  requeued  |  changed
 ]]
 local id = ARGV[1]
-local tenant, updated, topic, parked, lane, level, run, path = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'updated_at',
-  'topic', 'parked', 'lane', 'level', 'run', 'run_path'))
+local tenant, updated, topic, parked, lane, level, run, path, limits, blocked, cost = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'updated_at',
+  'topic', 'parked', 'lane', 'level', 'run', 'run_path', 'limits', 'blocked', 'turn_cost'))
 if updated ~= ARGV[2] then return { 'changed' } end
 if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
 if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
+if blocked and blocked ~= '' then
+  limit_leave_list(id, tenant, cjson.decode(limits), blocked)
+  redis.call('HSET', KEYS[1], 'blocked', '')
+end
 redis.call('HSET', KEYS[1], 'parked', '', 'lane', '', 'entry', entry_id(id, { suffix = ARGV[3] }))
-enqueue(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000), path and run, path)
+enqueue(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000), path and run, path,
+  tenant, cost)
 return { 'requeued' }

@@ -3,6 +3,7 @@ import { queuePriorities } from '@svc/routing';
 import type { Acceptance, JobRecord, Placed, StoredRequest } from '@svc/store';
 import type { RunState, WorkflowDefinition } from '@svc/workflow';
 import { deadline, memoryClaim, newJobRecord } from '@svc/jobs';
+import { turnCost } from '@svc/settings';
 import { type LiveDecision, requestHash, safetyFields } from '@svc/decision';
 import { definitionAuthor } from './definition-author';
 import { type Permit, permitJob } from './permit-job';
@@ -117,6 +118,7 @@ export async function prepareJob(
     fields: { ...fields, ...(permit && safetyFields(permit.decision)) },
     context,
     priority: queuePriorities[request.priority],
+    turnCost: turnCost(config),
     activeLimit: 0,
     ...(memory && { memory }),
     ...creation,

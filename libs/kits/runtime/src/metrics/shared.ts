@@ -57,6 +57,13 @@ export const dispatchMetrics = metrics({
     labels: ['topic'],
     help: 'Dispatches rolled back because the publish failed.',
   },
+  cancelledByLimits: {
+    name: 'svc_jobs_cancelled_by_limits_total',
+    type: 'counter',
+    labels: ['limit'],
+    labelValues: { limit: ['concurrency', 'debounce'] },
+    help: 'Jobs cancelled by the strategy of a concurrency key, or replaced by a newer submission of a debounce key.',
+  },
   routingFailures: {
     name: 'svc_scheduler_routing_failures_total',
     type: 'counter',

@@ -13,6 +13,11 @@ local function accept_job(a, context)
     end
   end
   if not a.is_new and redis.call('EXISTS', record) == 1 then return { 'exists' } end
+  local limits = a.limits
+  if limits and limits.singleton then
+    local first, trace = limit_singleton(a.tenant, limits.singleton)
+    if first then return { 'singleton', first, trace } end
+  end
   if a.active_limit and a.active_limit > 0 then
     local active = 0
     for _, state in ipairs(OPEN) do active = active + redis.call('ZCARD', key.jobsInState(a.tenant, state)) end
@@ -39,12 +44,32 @@ local function accept_job(a, context)
     local reservation = reserve_new(place.budget, value_in(fields, 'run'), at)
     if reservation then set({ 'reserved', reservation }) else position, detail = 'queued', nil end
   end
+  local cancelled, blocker, j = {}, nil, nil
+  if limits then
+    local now_ms = math.floor(at / 1000)
+    set({ 'limits', cjson.encode(limits) })
+    if limits.singleton and not (a.next and is(TERMINAL, a.next.to)) then redis.call('SET', key.limitSingleton(a.tenant, limits.singleton.key), a.id) end
+    if limits.debounce and not a.next then
+      limit_debounce(a.id, a.tenant, limits.debounce, a.retain, now_ms, cancelled)
+    end
+    if position ~= 'queued' then
+      j = { id = a.id, tenant = a.tenant, created = at, attempts = 0 }
+      blocker = limit_enter(j, limits, a.retain, now_ms, cancelled)
+      if blocker == 'cancel' then position, detail = 'cancelled', nil
+      elseif blocker then position, reason = 'waiting', WAITING_REASONS[blocker] end
+      if blocker and blocker ~= 'cancel' then
+        detail = reason
+        set({ 'blocked', limit_wait(j, limits, blocker, place.lane) })
+      end
+    end
+  end
   if position ~= 'queued' then set({ 'decided', 'submission', 'run_ms', tostring(place.run_ms) }) end
   if position == 'waiting' then
-    set({ 'waiting_reason', reason, 'waiting_since', stamp, 'lane', place.lane.id, 'level', place.lane.level, 'parked',
+    set({ 'waiting_reason', reason, 'waiting_since', stamp, 'lane', blocker and '' or place.lane.id, 'level', place.lane.level, 'parked',
       'jobWaiting', 'tenant_cap', tostring(place.tenant_cap), 'turn_cost', tostring(place.turn_cost) })
   else
     set({ 'parked', '', 'lane', '' })
+    if a.turn_cost then set({ 'turn_cost', tostring(a.turn_cost) }) end
   end
   if position == 'queued' then set({ 'entry', entry_id(a.id, { suffix = a.queue }) }) end
   if a.decision then
@@ -72,11 +97,13 @@ local function accept_job(a, context)
   elseif position == 'dispatched' then
     dispatch_job(a.id, place, place.worker, place.dispatch_id, { attempts = 0, run_ms = place.run_ms, deadline_ms = place.deadline_ms }, at + 1)
     detail = '1'
+  elseif position == 'cancelled' then
+    limit_cancel(a.id, 'concurrency_limit', NEWEST_CANCELLED, a.retain, cancelled)
   elseif position == 'waiting' then
-    wait_in_lane(a.id, place, a.tenant, at)
+    if not blocker then wait_in_lane(a.id, place, a.tenant, at) end
     enqueue(a.id, a.topic, { queue = 'jobWaiting', delay_ms = place.wait_ms }, now_ms, a.run, a.run_path)
   else
-    enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, now_ms, a.run, a.run_path)
+    enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, now_ms, a.run, a.run_path, a.tenant, a.turn_cost)
   end
-  return { 'accepted', stamp, position, detail }
+  return { 'accepted', stamp, position, detail or '', unpack(cancelled) }
 end

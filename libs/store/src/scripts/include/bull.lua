@@ -22,9 +22,33 @@ local function bull_wake_for_delayed(prefix, id, due)
   bull_first_due[prefix] = tonumber(first[2])
 end
 
+-- Positions of the entries of one priority: BullMQ counts them from 0 to 2^32 - 1.
+local BULL_POSITIONS = 0x100000000
+
+-- Position of an entry of a tenant among those of its priority: tenants take turns, and one that had no entries starts after
+-- the head of the queue. A turn costs `cost`, at most 1. BullMQ's own counter follows the head, since entries that it adds after a
+-- delay are ordered by it. See docs/adr/0026-limits-by-key.md#fairness.
+local function bull_turn(spec, priority, tenant, cost)
+  local entries, turns, counter = spec.prefix .. 'prioritized', key.queueTurns(text(priority), spec.prefix), spec.prefix .. 'pc'
+  local first = priority * BULL_POSITIONS
+  local head = redis.call('ZRANGE', entries, text(first), '(' .. text(first + BULL_POSITIONS), 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+  local position = 0
+  if head then
+    local now = tonumber(head) - first
+    position = math.max(now, tonumber(redis.call('HGET', turns, tenant) or now)) + cost
+    local next_position = math.ceil(now) + 1
+    if tonumber(redis.call('GET', counter) or 0) < next_position then redis.call('SET', counter, text(next_position)) end
+  else
+    redis.call('DEL', turns)
+  end
+  position = math.min(position, BULL_POSITIONS - 1)
+  redis.call('HSET', turns, tenant, string.format('%.4f', position))
+  return string.format('%.4f', first + position)
+end
+
 -- Adds an entry; an existing id is not changed. `delay_ms` 0 = now; `priority` 0 = first in, first out;
--- `options` (JSON) replaces the queue's own.
-local function bull_add(queue, id, name, data, now_ms, delay_ms, priority, options)
+-- `options` (JSON) replaces the queue's own. `share` = { tenant, cost } of a queue in which tenants take turns.
+local function bull_add(queue, id, name, data, now_ms, delay_ms, priority, options, share)
   local spec = bull[queue]
   local entry = spec.prefix .. id
   -- The entry existed: the write above set the same values, except for display fields.
@@ -36,7 +60,9 @@ local function bull_add(queue, id, name, data, now_ms, delay_ms, priority, optio
     bull_wake_for_delayed(spec.prefix, id, due)
     return true
   end
-  if priority > 0 then
+  if priority > 0 and share then
+    redis.call('ZADD', spec.prefix .. 'prioritized', bull_turn(spec, priority, share.tenant, share.cost), id)
+  elseif priority > 0 then
     local turn = redis.call('INCR', spec.prefix .. 'pc')
     redis.call('ZADD', spec.prefix .. 'prioritized', string.format('%.0f', priority * 0x100000000 + turn % 0x100000000), id)
   else

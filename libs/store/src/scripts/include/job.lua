@@ -28,11 +28,11 @@ local function with_decision(decisions, decision)
   return decisions .. decision .. '\n'
 end
 
--- `run`, `path`: the step that owns the job.
-local function enqueue(id, topic, q, now_ms, run, path)
+-- `run`, `path`: the step that owns the job. `tenant`, `cost`: of its turns among the undecided jobs.
+local function enqueue(id, topic, q, now_ms, run, path, tenant, cost)
   local entry, options = entry_id(id, q), run and tree_options(q.queue, run, path)
   bull_add(q.queue, entry, topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
-    tonumber(q.priority or 0), options)
+    tonumber(q.priority or 0), options, tenant and q.queue == 'jobs' and { tenant = tenant, cost = tonumber(cost or 1) })
   if run then tree_set_job_entry(run, path, bull_id(id), bull[q.queue].prefix .. entry) end
 end
 
@@ -181,7 +181,7 @@ end
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
 local MOVE_FIELDS = { 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
-  'decisions', 'counted', 'run', 'run_path', 'reserved', 'cost', 'attempts' }
+  'decisions', 'counted', 'run', 'run_path', 'reserved', 'cost', 'attempts', 'limits', 'blocked', 'turn_cost' }
 
 -- The last value of a field in a list of field and value, or nil.
 local function value_in(list, field)
@@ -199,7 +199,7 @@ local function move_job(id, m, at, known)
     values = redis.call('HMGET', record, unpack(MOVE_FIELDS))
   end
   local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path,
-    reserved, cost, attempts = unpack(values)
+    reserved, cost, attempts, limits, blocked, turn_cost = unpack(values)
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -273,12 +273,14 @@ local function move_job(id, m, at, known)
     run_post(run, job_end(id, record, m.to, m.result_body), now_ms)
   end
 
+  if limits then limit_follow_move(id, tenant, limits, blocked, from, m.to, attempts, value_in(set, 'attempts'), now_ms) end
+
   if m.worker then
     enter_flight(id, m.worker, m.counted)
     if m.recent then m.recent[#m.recent + 1] = id else add_recent_jobs(m.worker, { id }) end
   end
   if m.park then enqueue(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms, path and run, path) end
-  for _, q in ipairs(m.queue_entries or {}) do enqueue(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end
+  for _, q in ipairs(m.queue_entries or {}) do enqueue(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path, tenant, turn_cost) end
   if m.dead_letter then write_dead_letter(id, tenant, m.dead_letter, at, now_ms) end
   if m.audit then append_audit(tenant, m.audit.entry, m.audit.keep) end
   return { 'moved', from, stamp }
