@@ -155,7 +155,7 @@ class Executor:
                 component=self._options.id,
                 source_component=self._options.id,
                 code=pb.ErrorCode.Name(refusal.code),
-                error_code_enum=refusal.code,
+                error_code_enum=pb.ErrorCode.Name(refusal.code),
                 trace_id=refusal.trace_id,
                 details={
                     "subject": incoming.subject,

@@ -23,6 +23,7 @@ from ._proto import bus_pb2 as pb
 log = logging.getLogger("svc_worker")
 
 STORE_TIMEOUT_SEC = 2.0
+FLUSH_TIMEOUT_SEC = 2
 KEEP_IDLE_CONSUMER_SEC = 7 * 86_400.0
 
 
@@ -89,9 +90,11 @@ class Link:
         if self.client.is_closed:
             return
         try:
-            await self.client.drain()
+            # Not `drain`, which waits for messages that nobody reads any more.
+            await self.client.flush(timeout=FLUSH_TIMEOUT_SEC)
         except (nats.errors.Error, asyncio.TimeoutError, OSError):
-            await self.client.close()
+            pass
+        await self.client.close()
 
     def new_packet(self, trace_id: str) -> pb.BusPacket:
         return wire.new_packet(self._options.id, trace_id, self._options.auth_token)

@@ -49,6 +49,8 @@ class Worker:
         self._stop_requested = asyncio.Event()
         self._stopped: asyncio.Future[None] | None = None
         self._is_draining = False
+        #: Set once the worker has announced itself.
+        self.started = asyncio.Event()
 
     @property
     def id(self) -> str:
@@ -96,6 +98,7 @@ class Worker:
             return
         await self._heartbeats.start()
         self._link.on_reconnect = lambda: keep(asyncio.ensure_future(self._heartbeats.announce_twice()))
+        self.started.set()
         log.info("worker %s serves the pool %s", self.id, self._options.pool)
 
     async def stop(self) -> None:
@@ -161,7 +164,8 @@ class Worker:
                 if self._link.client.is_closed:
                     return
                 log.warning("pulling %s: %s", subject, type(error).__name__)
-                source = await _discard(source)
+                await _discard(source)
+                source = None
                 await asyncio.sleep(RESTART_DELAY_SEC)
 
     async def _offer_own(self, incoming: Incoming) -> None:
