@@ -27,7 +27,7 @@ from ._link import Link, spawn
 from ._options import JobHandler, WorkerOptions
 from ._progress import ProgressReports
 from ._proto import bus_pb2 as pb
-from ._receipt import Receipt
+from ._receipt import NoReceipt, Receipt
 
 log = logging.getLogger("svc_worker")
 
@@ -112,6 +112,18 @@ class Executor:
         await self._publish(self._result(packet, error, 0, Output(), incoming.trace))
         await incoming.receipt.ack()
 
+    async def offer_cancel(self, subject: str, data: bytes) -> None:
+        """Handles a cancel as it was received; one that is not signed by the services is reported and ignored."""
+        packet = wire.decode_packet(data)
+        if not isinstance(packet, pb.BusPacket) or packet.WhichOneof("payload") != "job_cancel":
+            return
+        forged = self._link.trust.find_fault(data, packet)
+        if forged is None:
+            self.cancel(packet.job_cancel)
+            return
+        refusal = wire.Refusal("rejected", forged, "not signed by the services", packet.sender_id, packet.trace_id)
+        await self._report(refusal, Incoming(subject, data, NoReceipt()))
+
     def cancel(self, cancel: pb.JobCancel) -> None:
         """Aborts the runs that the cancel covers, with its grace period, or that of the worker when it is 0."""
         grace = float(cancel.grace_sec) if cancel.grace_sec > 0 else None
@@ -129,7 +141,11 @@ class Executor:
                 sender, trace = decoded.sender_id, decoded.trace_id
                 decoded = wire.Refusal("rejected", pb.ERROR_CODE_PERMISSION_DENIED, reason, sender, trace)
             else:
-                return decoded
+                forged = self._link.trust.find_fault(incoming.data, decoded)
+                if forged is None:
+                    return decoded
+                reason = "not signed by the services"
+                decoded = wire.Refusal("rejected", forged, reason, decoded.sender_id, decoded.trace_id)
         if decoded.kind == "malformed" and incoming.stream_seq and incoming.deliveries < UNREADABLE_DELIVERIES:
             await incoming.receipt.nak(UNREADABLE_DELAY_SEC)
             return None
@@ -145,12 +161,14 @@ class Executor:
         if len(self._alert_times) >= ALERTS_PER_SEC:
             return
         self._alert_times.append(now)
-        is_warning = refusal.code == pb.ERROR_CODE_UNKNOWN_PAYLOAD
+        level = "warning" if refusal.code == pb.ERROR_CODE_UNKNOWN_PAYLOAD else "error"
+        if refusal.code in (pb.ERROR_CODE_SIGNATURE_MISSING, pb.ERROR_CODE_SIGNATURE_INVALID):
+            level = "critical"
         packet = self._link.new_packet(refusal.trace_id)
         packet.alert.CopyFrom(
             pb.SystemAlert(
-                level="warning" if is_warning else "error",
-                severity=pb.ALERT_SEVERITY_WARNING if is_warning else pb.ALERT_SEVERITY_ERROR,
+                level=level,
+                severity=f"ALERT_SEVERITY_{level.upper()}",
                 message=f"packet refused: {refusal.reason}",
                 component=self._options.id,
                 source_component=self._options.id,
@@ -159,7 +177,8 @@ class Executor:
                 trace_id=refusal.trace_id,
                 details={
                     "subject": incoming.subject,
-                    "sender_id": refusal.sender_id,
+                    # Not verified, and an alert must fit in a message itself.
+                    "sender_id": refusal.sender_id[:256],
                     "stream_seq": str(incoming.stream_seq or ""),
                 },
             )
@@ -370,7 +389,7 @@ class Executor:
         answer.job_result.CopyFrom(body)
         attempt = wire.read_dispatch(request).attempt
         return StoredResult(
-            wire.result_message_id(request.job_id, attempt, body.status), answer.SerializeToString(), trace
+            wire.result_message_id(request.job_id, attempt, body.status), self._link.trust.seal(answer), trace
         )
 
     async def _publish(self, result: StoredResult) -> None:

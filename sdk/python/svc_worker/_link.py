@@ -19,6 +19,7 @@ from . import _wire as wire
 from ._ledger import StoredResult
 from ._options import WorkerOptions
 from ._proto import bus_pb2 as pb
+from ._trust import PacketTrust
 
 log = logging.getLogger("svc_worker")
 
@@ -60,6 +61,11 @@ class Link:
         self.on_reconnect: Callable[[], None] = lambda: None
         self.client = Client()
         self._js: JetStreamContext | None = None
+        try:
+            self.trust = PacketTrust(options.signing_key, options.service_keys)
+        except ValueError:
+            # Without the cause, which may contain a part of a key.
+            raise ValueError("signing_key and service_keys must be P-256 keys in PEM") from None
 
     async def open(self) -> None:
         servers, credentials = parse_servers(self._options.nats_url)
@@ -104,7 +110,7 @@ class Link:
         if self.client.is_closed:
             return
         try:
-            await self.client.publish(subject, packet.SerializeToString())
+            await self.client.publish(subject, self.trust.seal(packet))
         except (nats.errors.Error, OSError) as error:
             log.warning("publishing on %s: %s", subject, type(error).__name__)
 

@@ -51,6 +51,11 @@ class WorkerOptions:
     agent_name: str = ""
     #: Credential of the worker, when the deployment attests its workers. Default: WORKER_TOKEN.
     auth_token: str = field(default="", repr=False)
+    #: P-256 private key (PEM) with which the worker signs its packets. Default: WORKER_SIGNING_KEY.
+    signing_key: str = field(default="", repr=False)
+    #: P-256 public keys (PEM) of the services. When given, dispatches and cancels without a valid signature of one of them
+    #: are refused. Default: those in SVC_SERVICE_PUBLIC_KEYS, one after the other.
+    service_keys: Sequence[str] = ()
     heartbeat_sec: float = 5.0
     #: Grace period for aborted jobs and for shutdown.
     grace_sec: float = 10.0
@@ -76,6 +81,8 @@ class WorkerOptions:
         values["nats_url"] = self.nats_url or env.get("NATS_URL", "") or "nats://localhost:4222"
         values["redis_url"] = self.redis_url or env.get("REDIS_URL", "")
         values["auth_token"] = self.auth_token or env.get("WORKER_TOKEN", "")
+        values["signing_key"] = self.signing_key or env.get("WORKER_SIGNING_KEY", "")
+        values["service_keys"] = self.service_keys or split_keys(env.get("SVC_SERVICE_PUBLIC_KEYS", ""))
         if self.jetstream is None:
             values["jetstream"] = env.get("NATS_USE_JETSTREAM", "1").lower() not in ("0", "false")
         options = WorkerOptions(**values)
@@ -93,3 +100,11 @@ class WorkerOptions:
             raise ValueError(f'topics must name at least one topic beginning "job.", not "{invalid or ""}"')
         if isinstance(self.concurrency, bool) or not isinstance(self.concurrency, int) or self.concurrency < 1:
             raise ValueError("concurrency must be a whole number from 1")
+
+
+KEY_END = "-----END PUBLIC KEY-----"
+
+
+def split_keys(text: str) -> list[str]:
+    """Keys in PEM that follow each other."""
+    return [part + KEY_END for part in text.split(KEY_END) if part.strip()]

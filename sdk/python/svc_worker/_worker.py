@@ -203,9 +203,7 @@ class Worker:
             log.warning("refusing a job: %s", type(failure).__name__)
 
     async def _on_cancel(self, message: Msg) -> None:
-        packet = wire.decode_packet(message.data)
-        if isinstance(packet, pb.BusPacket) and packet.WhichOneof("payload") == "job_cancel":
-            self._executor.cancel(packet.job_cancel)
+        await self._executor.offer_cancel(message.subject, message.data)
 
     def _running(self) -> tuple[int, list[str]]:
         return self._slots.in_use, [running.key.job_id for running in self._ledger.running()]
