@@ -1,13 +1,14 @@
 import { bootIdLabel, dataUrlEnv, storeAccessLabel, type JobRequest } from '@svc/contract';
 import { openDataTokens, type DataGrant } from '@svc/identity';
 import type { JobState } from '@svc/lifecycle';
-import { eventually } from '@svc/testing';
+import { endChild, eventually, spawnLeashed } from '@svc/testing';
 import { createWorker, type Job, type WorkerOptions } from '@svc/worker-sdk';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { useApi } from '../apps/api/src/api.testing';
+import { requirePython, scriptPath } from './third-party/python';
 import { startRawWorker } from '../apps/scheduler/src/raw-worker.testing';
 import { startScheduler, type Scheduler } from '../apps/scheduler/src/scheduler.testing';
 
@@ -71,6 +72,18 @@ describe('data URLs', () => {
     await worker.start();
     stops.push(() => worker.stop());
   };
+  /** A worker of sdk/python without a Redis URL. */
+  const pythonWorker = async () => {
+    const { REDIS_URL: _, ...env } = process.env;
+    const more = { PYTHONPATH: resolve(__dirname, '../sdk/python'), NATS_URL: api.servers.natsUrl };
+    const names = { WORKER_ID: 'w1', SVC_POOL: 'main' };
+    const options = { env: { ...env, ...more, ...names }, output: 'pipe' } as const;
+    const worker = spawnLeashed(requirePython(), [scriptPath('sdk_worker.py')], options);
+    stops.push(() => endChild(worker));
+    let output = '';
+    for (const stream of [worker.stdout, worker.stderr]) stream?.on('data', (data: Buffer) => (output += String(data)));
+    await eventually(() => expect(output).toContain('ready'), { withinMs: 30_000 });
+  };
   const getUrl = ({ env }: JobRequest, name: 'INPUT' | 'RESULT' | 'ARTIFACT') => env[`SVC_${name}_URL`] ?? '';
   const call = async (url: string, method = 'GET', body?: string) => {
     const answer = await fetch(url, { method, ...(body !== undefined && { body }) });
@@ -91,6 +104,16 @@ describe('data URLs', () => {
   const buildGrant = ({ job_id, dispatch, tenant_id }: JobRequest, over: Partial<DataGrant> = {}): DataGrant => ({
     ...{ purpose: 'result', jobId: job_id, dispatchId: dispatch?.dispatch_id ?? '', workerId: 'w1', tenant: tenant_id },
     ...over,
+  });
+
+  it('let a worker in Python without Redis read the input and store result and artifacts', async () => {
+    await pythonWorker();
+
+    const id = await submit({ topic: 'job.demo.report', prompt: 'by URL' });
+
+    const job = await until(id, 'SUCCEEDED');
+    const { body } = await api.as('admin').get(`/api/v1/jobs/${id}`);
+    expect(body['result']).toEqual({ pointer: job?.artifact_ptrs?.[0], prompt: 'by URL' });
   });
 
   it('let an SDK worker without Redis read the input and store result and artifacts', async () => {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { privateBin, root, toolsDir } from './paths.mjs';
-import { findPip } from './pip.mjs';
-import { run, say, SetUpError, tail } from './say.mjs';
+import { installRequirements } from './pip-install.mjs';
+import { say } from './say.mjs';
 
 const requirements = join(root, 'tools/third-party/requirements.txt');
 const folder = join(toolsDir, 'python');
@@ -17,23 +17,12 @@ export async function installPythonPackages(python) {
   if (existsSync(launcher) && existsSync(markFile) && readFileSync(markFile, 'utf8') === wanted) return;
   say('installing the Python packages of tools/third-party');
   const fresh = `${folder}.new`;
-  rmSync(fresh, { recursive: true, force: true });
-  const options = [
-    '--quiet',
-    '--no-input',
-    '--disable-pip-version-check',
-    '--only-binary',
-    ':all:',
-    '--require-hashes',
-  ];
-  const args = [...(findPip(python) ?? []), 'install', ...options, '--target', fresh, '-r', requirements];
-  const { code, output } = await run('pip install', python, args);
-  if (code !== 0) throw new SetUpError(`pip install of tools/third-party/requirements.txt failed:\n${tail(output)}`);
+  await installRequirements(python, requirements, fresh);
   writeFileSync(join(fresh, '.requirements-sha256'), wanted);
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
   mkdirSync(privateBin, { recursive: true });
-  writeFileSync(launcher, `#!/bin/sh\nPYTHONPATH=${quote(folder)} exec ${quote(python)} "$@"\n`);
+  writeFileSync(launcher, `#!/bin/sh\nPYTHONPATH=${quote(folder)}\${PYTHONPATH:+:$PYTHONPATH} exec ${quote(python)} "$@"\n`);
   chmodSync(launcher, 0o755);
 }
 

@@ -1,11 +1,18 @@
-"""Prints every message and enum of the published package's protobuf code as JSON."""
+"""Prints every message and enum of protobuf code as JSON: of the published package, or with `sdk` that of sdk/python."""
 
 import json
+import sys
 
-from cap.pb.cordum.agent.v1 import alert_pb2, buspacket_pb2, handshake_pb2, heartbeat_pb2, job_pb2, safety_pb2
 from google.protobuf.descriptor import FieldDescriptor
 
-MODULES = [alert_pb2, buspacket_pb2, handshake_pb2, heartbeat_pb2, job_pb2, safety_pb2]
+if sys.argv[1:] == ["sdk"]:
+    from svc_worker._proto import bus_pb2
+
+    MODULES = [bus_pb2]
+else:
+    from cap.pb.cordum.agent.v1 import alert_pb2, buspacket_pb2, handshake_pb2, heartbeat_pb2, job_pb2, safety_pb2
+
+    MODULES = [alert_pb2, buspacket_pb2, handshake_pb2, heartbeat_pb2, job_pb2, safety_pb2]
 SCALARS = {
     value: name.removeprefix("TYPE_").lower()
     for name, value in vars(FieldDescriptor).items()

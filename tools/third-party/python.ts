@@ -1,4 +1,5 @@
 import { findProgram } from '@svc/testing';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /** Python with the packages of requirements.txt. @throws Error with instructions */
@@ -9,3 +10,8 @@ export function requirePython(): string {
 }
 
 export const scriptPath = (name: string): string => join(__dirname, name);
+
+/** Installs sdk/python into a folder for PYTHONPATH, as its users do. */
+export function installPythonSdk(folder: string): void {
+  execFileSync(process.execPath, [join(__dirname, '../setup/install-python-sdk.mjs'), folder], { stdio: 'pipe' });
+}

@@ -1,4 +1,4 @@
-import { decodePacket, jobStatusName, type Packet } from '@svc/contract';
+import { decodePacket, encodePacket, jobRequestPacket, jobStatusName, toJobStatus, type Packet } from '@svc/contract';
 import { endChild, eventually, spawnLeashed } from '@svc/testing';
 import type { ChildProcess } from 'node:child_process';
 import { connect, type NatsConnection } from 'nats';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Client } from '../demo/client';
 import { startStack, type Stack } from '../stack';
 import { coreServices } from '../stack/settings';
-import { requirePython, scriptPath } from './python';
+import { installPythonSdk, requirePython, scriptPath } from './python';
 
 jest.setTimeout(120_000);
 
@@ -16,15 +16,17 @@ const services = coreServices.filter(({ name }) => name === 'scheduler' || name 
 const patience = { withinMs: 60_000, everyMs: 50 };
 
 /**
- * The built gateway and scheduler, with workers that use only the published Python package, each with the credentials
- * that the stack created for it.
+ * The built gateway and scheduler, with workers that use only the published Python package, and one on sdk/python, each
+ * with the credentials that the stack created for it.
  */
-describe('workers built on the published Python package', () => {
+describe('workers in Python', () => {
   let stack: Stack;
   let connection: NatsConnection;
   const workers: ChildProcess[] = [];
   const received: Packet[] = [];
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-third-party-'));
+  const packages = join(dataDir, 'python-sdk');
+  let sdk: { process: ChildProcess; output: () => string };
 
   beforeAll(async () => {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_READINESS_REQUIRED: 'true' };
@@ -33,7 +35,7 @@ describe('workers built on the published Python package', () => {
       env: { ...env, WORKER_READINESS_TTL: '1h' },
       services,
       usualPorts: false,
-      workers: { demo: ['py-worker', 'py-agent'] },
+      workers: { demo: ['py-worker', 'py-agent', 'py-sdk'] },
     });
     const { nats_url: servers, nats_user: user, nats_password: pass } = stack.info;
     connection = await connect({ servers, user, pass });
@@ -46,7 +48,12 @@ describe('workers built on the published Python package', () => {
       });
     }
     await connection.flush();
-    await Promise.all([startWorker('worker.py', 'py-worker'), startWorker('agent.py', 'py-agent')]);
+    installPythonSdk(packages);
+    await Promise.all([
+      startWorker('worker.py', 'py-worker'),
+      startWorker('agent.py', 'py-agent'),
+      startSdkWorker(),
+    ]);
   }, 180_000);
   afterAll(async () => {
     await Promise.all(workers.map((worker) => endChild(worker)));
@@ -55,11 +62,11 @@ describe('workers built on the published Python package', () => {
     rmSync(dataDir, { recursive: true, force: true });
   }, 30_000);
 
-  async function startWorker(script: string, id: string): Promise<void> {
+  async function startWorker(script: string, id: string, more: NodeJS.ProcessEnv = {}) {
     const access = stack.info.workers['demo']?.find(({ worker_id }) => worker_id === id);
     if (!access) throw new Error(`no credentials for ${id}`);
     const { nats_url: NATS_URL, redis_url: REDIS_URL } = access;
-    const env = { ...process.env, NATS_URL, REDIS_URL, WORKER_ID: id };
+    const env = { ...process.env, NATS_URL, REDIS_URL, WORKER_ID: id, ...more };
     const worker = spawnLeashed(requirePython(), [scriptPath(script)], { env, output: 'pipe' });
     workers.push(worker);
     let output = '';
@@ -67,7 +74,14 @@ describe('workers built on the published Python package', () => {
     await eventually(() => {
       if (!output.includes('ready')) throw new Error(`${script} is not ready: ${output}`);
     }, patience);
+    return { process: worker, output: () => output };
   }
+
+  async function startSdkWorker(): Promise<void> {
+    const env = { PYTHONPATH: packages, SDK_PREFIX: 'sdk-', SVC_POOL: 'demo' };
+    sdk = await startWorker('sdk_worker.py', 'py-sdk', env);
+  }
+  const runs = (id: string) => sdk.output().match(new RegExp(`ran ${id} `, 'g'))?.length ?? 0;
 
   const admin = () => new Client(stack.info, 'admin');
   async function submit(topic: string, prompt = 'hello'): Promise<string> {
@@ -142,6 +156,84 @@ describe('workers built on the published Python package', () => {
     const echoed = () => ids.flatMap((id) => results(id, 'py-agent').map(({ dispatch }) => dispatch));
     await eventually(() => expect(echoed()).toEqual(Array(20).fill(undefined)), patience);
     expect(JSON.stringify(await storedResult(ids[3] ?? ''))).toContain('hello 3');
+  });
+
+  describe('on sdk/python', () => {
+    it('jobs succeed, also with large inputs and results, artifacts and costs', async () => {
+      const ids = await Promise.all(Array.from({ length: 50 }, (_, i) => submit('job.demo.sdk-echo', `hello ${i}`)));
+      const large = await submit('job.demo.sdk-echo', 'x'.repeat(300_000));
+      const report = await submit('job.demo.sdk-report', 'attached');
+
+      for (const id of [...ids, large, report])
+        await until(id, { state: 'SUCCEEDED', attempts: 1, worker_id: 'py-sdk' });
+
+      expect(ids.map(runs)).toEqual(ids.map(() => 1));
+      expect(JSON.stringify(await storedResult(ids[7] ?? ''))).toContain('hello 7');
+      expect(JSON.stringify(await storedResult(large)).length).toBeGreaterThan(300_000);
+      const { artifact_ptrs } = await job(report);
+      expect(artifact_ptrs).toEqual([expect.stringMatching(/^redis:\/\/art:/)]);
+      expect(results(report, 'py-sdk')).toMatchObject([{ cost_usd: 0.25, dispatch: { assigned_worker_id: 'py-sdk' } }]);
+    });
+
+    it('failures set the status, and a retryable one is retried', async () => {
+      const [flaky, broken] = await Promise.all([submit('job.demo.sdk-flaky'), submit('job.demo.sdk-broken')]);
+
+      await until(flaky, { state: 'SUCCEEDED', attempts: 2 });
+      await until(broken, { state: 'FAILED', attempts: 1 });
+
+      expect(results(broken, 'py-sdk')).toMatchObject([
+        { status: toJobStatus('FAILED_FATAL'), error_code: 'broken', error_code_enum: 1_234, error_message: 'broken' },
+      ]);
+    });
+
+    it('progress is stored, and a cancel interrupts the handler', async () => {
+      const id = await submit('job.demo.sdk-slow');
+      await until(id, { state: 'RUNNING', progress_percent: 40, progress_message: 'waiting' });
+
+      await admin().post(`/api/v1/jobs/${id}/cancel`);
+
+      await eventually(() => expect(results(id, 'py-sdk')).toHaveLength(1), patience);
+      expect(jobStatusName(results(id, 'py-sdk')[0]?.status ?? 0)).toBe('CANCELLED');
+    });
+
+    it('a repeated dispatch is not executed again', async () => {
+      const id = await submit('job.demo.sdk-echo', 'once');
+      await until(id, { state: 'SUCCEEDED' });
+      const [result] = results(id, 'py-sdk');
+      const draft = { job_id: id, topic: 'job.demo.sdk-echo', tenant_id: 'default', dispatch: result?.dispatch };
+      const repeat = jobRequestPacket({ trace_id: 't', sender_id: 'scheduler', nowUs: Date.now() * 1_000 }, draft);
+
+      await connection.jetstream().publish('worker.py-sdk.jobs', encodePacket(repeat), { msgID: `${id}-repeated` });
+
+      await eventually(() => expect(results(id, 'py-sdk')).toHaveLength(2), patience);
+      expect(results(id, 'py-sdk')[1]).toEqual(result);
+      expect(runs(id)).toBe(1);
+    });
+
+    it('a drain finishes running jobs, and the jobs that arrive meanwhile run after the restart', async () => {
+      const context = { seconds: 2 };
+      const { body } = await admin().post('/api/v1/jobs', { topic: 'job.demo.sdk-slow', prompt: 'last', context });
+      const running = String(body['job_id']);
+      await until(running, { state: 'RUNNING' });
+      await eventually(() => expect(runs(running)).toBe(1), patience);
+      const before = sdk;
+
+      before.process.kill('SIGTERM');
+      const waiting = await Promise.all(Array.from({ length: 20 }, () => submit('job.demo.sdk-echo', 'later')));
+      await until(running, { state: 'SUCCEEDED', attempts: 1 });
+      await eventually(() => expect(before.process.exitCode).toBe(0), patience);
+      await startSdkWorker();
+
+      for (const id of waiting) await until(id, { state: 'SUCCEEDED', worker_id: 'py-sdk' });
+      const executions = waiting.map((id) => before.output().split(`ran ${id} `).length - 1 + runs(id));
+      expect(executions).toEqual(waiting.map(() => 1));
+    });
+
+    it('its log names job and trace, and no credentials', () => {
+      const secrets = Object.values(stack.info.workers).flatMap((all) => all.map(({ nats_url }) => new URL(nats_url).password));
+      expect(secrets.length).toBeGreaterThan(0);
+      expect(secrets.filter((secret) => secret !== '' && sdk.output().includes(secret))).toEqual([]);
+    });
   });
 
   it('no packet was rejected', () => {

@@ -44,7 +44,13 @@ class Worker:
     async def until_cancelled(self, request: job_pb2.JobRequest) -> job_pb2.JobResult:
         cancel = self.cancels.setdefault(request.dispatch.dispatch_id, asyncio.Event())
         await self.progress(request, 40, "waiting for a cancel")
-        await cancel.wait()
+        document = json.loads(await self.store.get(key_from_pointer(request.context_ptr)))
+        try:
+            await asyncio.wait_for(cancel.wait(), (document.get("context") or {}).get("seconds"))
+        except asyncio.TimeoutError:
+            key = f"res:{request.job_id}"
+            await self.store.set(key, b'"done"')
+            return self.result(request, job_pb2.JOB_STATUS_SUCCEEDED, result_ptr=pointer_for_key(key))
         return self.result(request, job_pb2.JOB_STATUS_CANCELLED)
 
     async def on_cancel(self, message) -> None:

@@ -57,6 +57,19 @@ describe('the dispatch of a request', () => {
     expect(await scheduler.results('j')).toMatchObject([{ dispatch: dispatch(2) }]);
   });
 
+  it('is not run when it is assigned to another worker', async () => {
+    let runs = 0;
+    await started(() => (runs += 1));
+
+    const foreign = { ...dispatch(1), assigned_worker_id: 'w-2' };
+    await scheduler.dispatch({ job_id: 'foreign', env: {}, dispatch: foreign }, { to: 'w-1' });
+    await scheduler.dispatch({ job_id: 'own', env: {}, dispatch: dispatch(2) }, { to: 'w-1' });
+
+    await scheduler.results('own');
+    expect(scheduler.of('alert')).toMatchObject([{ error_code_enum: 202, details: { subject: 'worker.w-1.jobs' } }]);
+    expect([runs, scheduler.of('job_result').length]).toEqual([1, 1]);
+  });
+
   it('is absent when the platform sends none', async () => {
     await started(() => undefined);
 

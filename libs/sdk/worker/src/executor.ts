@@ -26,6 +26,7 @@ import { ledgerKey, type Ledger, type Receipt, type Running } from './ledger';
 import type { DurableMessage, Link, TraceHeaders } from './link';
 import type { WorkerSettings } from './options';
 import { ProgressReports } from './progress';
+import { rejectForeign } from './reject-foreign';
 import { parseContext, type JobData } from './store';
 
 /** A message of a job subject, from a stream or from core NATS. */
@@ -90,7 +91,7 @@ export class Executor {
   async handle(incoming: Incoming): Promise<void> {
     const { ledger, settings } = this.deps;
     const packet = this.read(incoming);
-    if (!packet) return;
+    if (!packet || rejectForeign(packet, incoming, this.deps.link, settings.id)) return;
     const identity = getIdentity(packet.body);
     const key = ledgerKey(identity);
     const known = ledger.find(key);

@@ -1,0 +1,1 @@
+"""Code generated from libs/contract/src/proto/bus.proto by `npm run proto`."""

@@ -1,0 +1,194 @@
+import { endChild, spawnLeashed, startNats, startRedis, type TestServer } from '@svc/testing';
+import { createWorker, FatalError } from '@svc/worker-sdk';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { installPythonSdk, requirePython, scriptPath } from '../third-party/python';
+import { checks } from './checks';
+import { OptionError, readOptions } from './options';
+import { Platform } from './platform';
+import { describeResult, hasFailed, toJunit } from './report';
+import { runChecks, type Report } from './run-checks';
+import { startSampleWorker, type Faults } from './sample-worker.testing';
+import type { SessionOptions, WorkerProcess } from './session';
+
+jest.setTimeout(120_000);
+
+const root = resolve(__dirname, '../..');
+const topics = { echo: 'job.conformance.echo', fail: 'job.conformance.fail', slow: 'job.conformance.slow' };
+const times = { answerMs: 10_000, settleMs: 400, slowSec: 0.6, waitMs: 60_000 };
+
+let nats: TestServer;
+let redis: TestServer;
+let platform: Platform;
+
+beforeAll(async () => {
+  [nats, redis] = await Promise.all([startNats(), startRedis()]);
+  platform = await Platform.open(nats.url, redis.url);
+}, 30_000);
+afterAll(async () => {
+  await platform?.close();
+  await Promise.all([nats?.stop(), redis?.stop()]);
+}, 30_000);
+
+const options = (pool: string, more: Partial<SessionOptions> = {}): SessionOptions => ({
+  pool,
+  topics,
+  named: new Set(),
+  ...times,
+  ...more,
+});
+
+/** The checks that did not pass, by id, as one line each. */
+const exceptions = ({ checks: results }: Report) =>
+  Object.fromEntries(results.filter(({ outcome }) => outcome !== 'passed').map((result) => [result.id, result.outcome]));
+
+describe('every check fails for a worker that', () => {
+  const cases: [keyof Faults, string][] = [
+    ['heartbeatOfAnotherSender', 'heartbeat'],
+    ['handshakeWithoutVersion', 'handshake'],
+    ['pointerOfAnotherJob', 'success'],
+    ['wrongAttempt', 'dispatch_echo'],
+    ['failuresSucceed', 'failure'],
+    ['acknowledgesFirst', 'late_ack'],
+    ['repeatsRunningJobs', 'duplicate_running'],
+    ['repeatsFinishedJobs', 'duplicate_finished'],
+    ['ignoresCancels', 'cancel'],
+    ['cancelsEveryDispatch', 'cancel_older_dispatch'],
+    ['ignoresNewAttempts', 'lease_loss'],
+    ['refusesLargeInputs', 'oversize_input'],
+    ['sendsLargeResultsInline', 'oversize_result'],
+    ['returnsNoTicket', 'inline_data'],
+    ['acceptsAnyTenant', 'wrong_tenant'],
+    ['acceptsForeignDispatches', 'foreign_dispatch'],
+    ['stopsAtMalformedPackets', 'malformed'],
+    ['progressBeyondAll', 'progress'],
+    ['acceptsJobsWhileDraining', 'drain'],
+  ];
+
+  it('is listed here', () => {
+    expect(cases.map(([, id]) => id).sort()).toEqual(checks.map(({ id }) => id).sort());
+  });
+
+  it.each(cases)('%s: %s', async (fault, id) => {
+    const worker = await startSampleWorker({ natsUrl: nats.url, redisUrl: redis.url, id: fault }, { [fault]: true });
+    try {
+      // Progress is judged from the reports of other checks.
+      const only = id === 'progress' ? ['success', id] : [id];
+      const quick = { answerMs: 1_500, process: worker };
+      const report = await runChecks(platform, options(fault, quick), { only });
+
+      expect(report.checks.at(-1)).toMatchObject({ id, outcome: 'failed' });
+    } finally {
+      await worker.stop();
+    }
+  });
+
+  it('and all pass for one without faults', async () => {
+    const worker = await startSampleWorker({ natsUrl: nats.url, redisUrl: redis.url, id: 'sample' }, {});
+    const report = await runChecks(platform, options('sample', { process: worker }));
+    await worker.stop();
+
+    expect(report.checks.map(describeResult).filter((line) => !line.startsWith('passed'))).toEqual([]);
+    expect(hasFailed(report)).toBe(false);
+  });
+});
+
+describe('workers that people use', () => {
+  it('the TypeScript SDK passes every check', async () => {
+    const worker = createWorker({
+      id: 'ts-sdk',
+      pool: 'ts-sdk',
+      concurrency: 4,
+      natsUrl: nats.url,
+      redisUrl: redis.url,
+      signals: [],
+      heartbeatMs: 1_000,
+      topics: {
+        [topics.echo]: (job) => ({ echo: job.prompt }),
+        [topics.fail]: () => {
+          throw new FatalError('broken', { code: 'broken' });
+        },
+        [topics.slow]: async (job) => {
+          job.progress(50);
+          await sleep(1_000 * (job.context as { seconds: number }).seconds, undefined, { signal: job.signal });
+          return 'done';
+        },
+      },
+    });
+    await worker.start();
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((settle) => (end = settle));
+    const process: WorkerProcess = { drain: () => void worker.stop().then(end), ended };
+
+    const report = await runChecks(platform, options('ts-sdk', { process }));
+    await worker.stop();
+
+    expect(report.checks.map(describeResult).filter((line) => !line.startsWith('passed'))).toEqual([]);
+  });
+
+  it('the Python SDK passes every check', async () => {
+    const packages = mkdtempSync(join(tmpdir(), 'svc-python-sdk-'));
+    installPythonSdk(packages);
+    const script = join(root, 'examples/workers/worker.py');
+    const report = await checkPython('py-sdk', script, { PYTHONPATH: packages, SVC_POOL: 'py-sdk' }, options('py-sdk'));
+    rmSync(packages, { recursive: true });
+
+    expect(report.checks.map(describeResult).filter((line) => !line.startsWith('passed'))).toEqual([]);
+  });
+
+  it('the published package remembers no dispatches, and announces neither leases nor draining', async () => {
+    const third = { echo: 'job.demo.echo', slow: 'job.demo.slow', fail: 'job.demo.fail' };
+    const named = new Set(['echo', 'slow'] as const);
+    const report = await checkPython('demo-py', scriptPath('worker.py'), {}, options('demo', { topics: third, named }));
+
+    expect(exceptions(report)).toEqual({});
+  });
+
+  async function checkPython(
+    id: string,
+    script: string,
+    more: NodeJS.ProcessEnv,
+    session: SessionOptions,
+  ): Promise<Report> {
+    const env = { ...process.env, NATS_URL: nats.url, REDIS_URL: redis.url, WORKER_ID: id, ...more };
+    const child = spawnLeashed(requirePython(), [script], { env, output: 'inherit' });
+    const ended = once(child, 'exit').then(() => undefined);
+    try {
+      return await runChecks(platform, { ...session, process: { drain: () => void child.kill('SIGTERM'), ended } });
+    } finally {
+      await endChild(child);
+    }
+  }
+});
+
+describe('the report', () => {
+  const report: Report = {
+    worker_id: 'w<1>',
+    pool: 'demo',
+    sdk_version: '',
+    checks: [
+      { id: 'success', title: 'A', durationMs: 12, outcome: 'passed' },
+      { id: 'cancel', title: 'B', durationMs: 5, outcome: 'failed', expected: 'CANCELLED', seen: 'a "result" & \u0007' },
+      { id: 'drain', title: 'C', durationMs: 0, outcome: 'not_applicable', reason: 'no process' },
+    ],
+  };
+
+  it('in the format of JUnit is well-formed', () => {
+    expect(toJunit(report)).toContain('<testsuite name="conformance of w&lt;1&gt;" tests="3" failures="1" skipped="1"');
+    expect(toJunit(report)).toContain('seen: a &quot;result&quot; &amp; \ufffd');
+    expect(hasFailed(report)).toBe(true);
+  });
+
+  it('options that contradict each other are refused', () => {
+    expect(() => readOptions([])).toThrow(OptionError);
+    expect(() => readOptions(['--pool', 'p', '--nats-url', 'x'])).toThrow('belong together');
+    expect(() => readOptions(['--pool', 'p', '--only', 'nothing'])).toThrow('there is no check');
+    expect(readOptions(['--pool', 'p', '--topic', 'job.x', '--', 'python', 'w.py', '--flag'])).toMatchObject({
+      command: ['python', 'w.py', '--flag'],
+      session: { topics: { echo: 'job.x' }, named: new Set(['echo']) },
+    });
+  });
+});
