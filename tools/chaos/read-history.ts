@@ -149,7 +149,7 @@ export async function nameLeftPasses({ redis }: Store): Promise<string[]> {
   const named = ofRuns.flatMap(({ name }) => [
     ...lists.map(async (list) => (await redis.lrange(keys.queue(name, list), 0, 9)).map((id) => `${name} ${list} ${id}`)),
     ...sortedSets.map(async (set) => {
-      const scored = await redis.zrange(keys.queue(name, set), 0, 9, 'WITHSCORES');
+      const scored = await redis.zrange(keys.queue(name, set), '0', '9', 'WITHSCORES');
       return scored.flatMap((id, i) => {
         if (i % 2 === 1) return [];
         const dueMs = Math.floor(Number(scored[i + 1]) / 0x1000);

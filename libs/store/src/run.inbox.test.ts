@@ -343,7 +343,7 @@ describe('repairing the queue entry of a run', () => {
     const drop = () => use.store.runIndex.dropMisdatedPasses(10);
 
     expect([await drop(), await drop()]).toEqual([1, 0]);
-    expect(await use.redis.zrange(pass('delayed'), 0, -1)).toEqual(['run-r1-1']);
+    expect(await use.redis.zrange(pass('delayed'), '0', '-1')).toEqual(['run-r1-1']);
   });
 
   it('wakes a run marked asleep that has work', async () => {
