@@ -97,7 +97,10 @@ describe('npm run new', () => {
     [['endpoint', 'jobs', 'read-job'], 'GET /api/v1/jobs/:id exists already, in libs/contract/src/jobs/jobs.ts'],
     [['endpoint', 'jobs', 'add-jobs'], 'POST /api/v1/jobs exists already, in libs/contract/src/jobs/jobs.ts'],
     [['endpoint', 'jobs', 'reports'], 'the name of the endpoint must be <verb>-<noun>'],
-    [['endpoint', 'registry', 'list-samples'], 'choose one of registry/fleet, registry/pools, registry/schemas, registry/topics'],
+    [
+      ['endpoint', 'registry', 'list-samples'],
+      'choose one of registry/fleet, registry/pools, registry/schemas, registry/topics',
+    ],
     [['endpoint', 'nowhere', 'list-samples'], 'libs/features/nowhere/src/routes.ts does not exist'],
     [['queue', 'jobs-held'], 'queues.config.ts has a queue jobs-held already'],
     [['queue', 'Mails'], 'the name of the queue must be kebab-case'],

@@ -76,7 +76,7 @@ describe('a pool that drains', () => {
 
   it('is inactive after its timeout, and its jobs continue', async () => {
     const table = buildTable('main');
-    const { ctx } = await use.start({ pools: table });
+    const { ctx, metrics } = await use.start({ pools: table });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
     const request = await worker.dispatched(id);
@@ -84,6 +84,7 @@ describe('a pool that drains', () => {
     table.pools['main'] = pool('main', { status: 'draining', ...started });
     await store(table, { status: 'draining', ...started });
 
+    expect(await metrics()).toMatch(/svc_scheduler_workers\{[^}]*pool="main",state="draining"[^}]*\} 1/);
     expect(await finishDrains({ ...ctx, ...notices })).toEqual([]);
     const late = { nowMs: () => Date.parse(started.drain_started_at) + 301_000, nowUs: () => 0 };
     expect(await finishDrains({ ...ctx, ...notices, clock: late })).toEqual(['main']);

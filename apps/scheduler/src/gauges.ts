@@ -27,12 +27,15 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
     const nowMs = ctx.clock.nowMs();
     const workers = ctx.registry.routable(nowMs);
     const pools = [...new Set(workers.map(({ pool }) => pool))];
+    const table = ctx.fleet.pools().pools;
+    const isDraining = (pool: string) => Object.hasOwn(table, pool) && table[pool]?.status === 'draining';
     const states = ['ready', 'overloaded', 'draining'] as const;
     metrics.workers.replace(
       pools.flatMap((pool) =>
         states.map((state) => ({
           labels: { pool, state },
-          value: workers.filter((worker) => worker.pool === pool && getWorkerState(worker) === state).length,
+          value: workers.filter((worker) => worker.pool === pool && getWorkerState(worker, isDraining(pool)) === state)
+            .length,
         })),
       ),
     );
@@ -51,8 +54,11 @@ const systemDocuments = ['default', 'policy', 'topics', 'packs', 'pack_catalogs'
 
 const breakerNumber = { closed: 0, open: 1, half_open: 2 } as const;
 
-const getWorkerState = (worker: Parameters<typeof hasRoom>[0]): 'ready' | 'overloaded' | 'draining' => {
-  if (worker.draining) return 'draining';
+const getWorkerState = (
+  worker: Parameters<typeof hasRoom>[0],
+  isPoolDraining: boolean,
+): 'ready' | 'overloaded' | 'draining' => {
+  if (worker.draining || isPoolDraining) return 'draining';
   return hasRoom(worker) ? 'ready' : 'overloaded';
 };
 

@@ -109,6 +109,16 @@ describe('PATCH /api/v1/pools/:name', () => {
     expect(await patch('scales', {})).toMatchObject({ status: 200, body: { name: 'scales', status: 'active' } });
   });
 
+  it('200: what is already so is not written again', async () => {
+    await put('scales', { requires: ['scale'] });
+    const before = await api.store.config.revision('system', 'default');
+
+    await patch('scales', {});
+    await patch('scales', { status: 'active', requires: ['scale', ' scale'] });
+
+    expect(await api.store.config.revision('system', 'default')).toBe(before);
+  });
+
   it('200: a pool is deactivated and activated, in every dispatching script at once', async () => {
     expect((await patch('demo', { status: 'inactive' })).body).toMatchObject({ status: 'inactive' });
     expect(await closed()).toEqual(['demo']);

@@ -1,6 +1,7 @@
 import { AppError, type Caller, type PoolBody, type PoolFields, type PoolPatch } from '@svc/contract';
 import { poolStates } from '@svc/lifecycle';
 import type { Pool, PoolTable } from '@svc/routing';
+import { isDeepStrictEqual } from 'node:util';
 import { tidy } from '../topics/registration';
 import { changePools, findPool, movePool, type PoolWriteDeps, requirePoolWriter, withPool } from './change-pools';
 import { listTopicNames, toDefinition } from './read-pools';
@@ -47,7 +48,7 @@ export async function changePool(
       ...(requires && { requires: tidy(requires) }),
       ...(description !== undefined && { description }),
     };
-    return withPool(table, changed);
+    return isDeepStrictEqual(changed, pool) ? undefined : withPool(table, changed);
   });
   if (!changed) throw new AppError('pool_not_found');
   return toDefinition(changed);

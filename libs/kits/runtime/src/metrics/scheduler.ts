@@ -103,7 +103,7 @@ export const schedulerMetrics = metrics({
     name: 'svc_scheduler_workers',
     type: 'gauge',
     labels: ['pool', 'state'],
-    help: 'Live workers, by state: ready, overloaded or draining.',
+    help: 'Live workers, by state: ready, overloaded or draining, which includes workers of a draining pool.',
   },
   workerHeartbeatAgeSeconds: {
     name: 'svc_scheduler_worker_heartbeat_age_seconds',
