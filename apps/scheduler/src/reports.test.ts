@@ -12,13 +12,13 @@ output_rules:
   - { id: the-rule, severity: high, match: ${match}, decision: ${decision}, reason: because }
 `;
 
-async function logOf(id: string): Promise<Record<string, unknown>[]> {
+async function readLog(id: string): Promise<Record<string, unknown>[]> {
   const { events } = await use.store.eventLogs.read({ job: id }, 0, 100);
   return events.map(({ text }) => JSON.parse(text) as Record<string, unknown>);
 }
-const partsOf = async (id: string) => (await logOf(id)).map(({ kind, text }) => [kind, text]);
+const readParts = async (id: string) => (await readLog(id)).map(({ kind, text }) => [kind, text]);
 const untilLogged = (id: string, count: number) =>
-  eventually(async () => expect(await logOf(id)).toHaveLength(count), { withinMs: 10_000 });
+  eventually(async () => expect(await readLog(id)).toHaveLength(count), { withinMs: 10_000 });
 
 describe('log lines and partial output of a worker', () => {
   it('those of the SDK are logged in order, with secrets masked', async () => {
@@ -37,7 +37,7 @@ describe('log lines and partial output of a worker', () => {
 
     const id = await use.submit();
     const job = await use.until(id, 'SUCCEEDED');
-    const log = await logOf(id);
+    const log = await readLog(id);
 
     expect(JSON.stringify([log, job.progress_message])).not.toContain(secret);
     expect(log.map(({ kind }) => kind).sort()).toEqual(['log', 'output', 'progress']);
@@ -66,7 +66,7 @@ describe('log lines and partial output of a worker', () => {
     worker.report(id, { output: 'genuine ', dispatch });
 
     await untilLogged(id, 1);
-    expect(await partsOf(id)).toEqual([['output', 'genuine ']]);
+    expect(await readParts(id)).toEqual([['output', 'genuine ']]);
     await eventually(async () =>
       expect(await scheduler.metrics()).toMatch(/worker_reports_dropped_total\{(?=.*reason="not_holder").*\} 3/),
     );
@@ -86,7 +86,7 @@ describe('log lines and partial output of a worker', () => {
       expect(text).toMatch(/worker_reports_dropped_total\{(?=.*reason="size").*\} 1/);
       expect(text).toMatch(/worker_reports_dropped_total\{(?=.*reason="rate").*\} [1-9]/);
     });
-    await eventually(async () => expect((await logOf(id)).length).toBeGreaterThan(10));
+    await eventually(async () => expect((await readLog(id)).length).toBeGreaterThan(10));
   });
 
   it('output policy sees each part with the one before, and a quarantine withholds the rest', async () => {
@@ -100,7 +100,7 @@ describe('log lines and partial output of a worker', () => {
     await untilLogged(id, 2);
     worker.report(id, { logs: [{ level: 'info', message: 'last' }], dispatch });
     await untilLogged(id, 3);
-    expect(await partsOf(id)).toEqual([
+    expect(await readParts(id)).toEqual([
       ['output', 'the launch'],
       ['withheld', undefined],
       ['log', undefined],

@@ -65,7 +65,7 @@ describe('changes of jobs', () => {
     await eventually(() => expect(seen).toMatchObject([{ id: 'j1', event: 'submit' }]));
   });
 
-  it('reports count only from the worker that holds the job, for the current dispatch, while it runs', async () => {
+  it('reports count only from the worker that holds the job, for the current dispatch, while it runs or just after its result', async () => {
     await runningJob('j1');
     const { dispatch_id: dispatchId = '' } = await record('j1');
     const report = (worker: string, dispatch: string) =>
@@ -76,6 +76,12 @@ describe('changes of jobs', () => {
     expect(await report('w1', dispatchId)).toBe('added');
     await use.store.jobs.move('*', 'j1', 'cancel');
     expect(await report('w1', dispatchId)).toBe('stale');
+
+    await runningJob('j2');
+    const { dispatch_id: second = '' } = await record('j2');
+    await use.store.jobs.move('*', 'j2', 'succeed');
+    const late = (dispatch: string) => use.store.eventLogs.report('j2', 'w1', dispatch, ['{"kind":"output"}']);
+    expect([await late(''), await late('other'), await late(second)]).toEqual(['stale', 'stale', 'added']);
 
     const { events } = await use.store.eventLogs.read({ job: 'j1' }, 0, 10);
     expect(events.map(({ seq, text }) => [seq, JSON.parse(text) as object])).toEqual([

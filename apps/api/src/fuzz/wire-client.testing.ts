@@ -34,6 +34,12 @@ export function send(url: string, { method, target, headers, body, isChunked }: 
       { agent, hostname, port, method, path: target, headers: { ...type, ...headers, ...(body && length) } },
       (response) => {
         isAnswered = true;
+        // Ends with the job or run.
+        if (response.headers['content-type']?.startsWith('text/event-stream')) {
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: '' });
+          response.destroy();
+          return;
+        }
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);

@@ -10,11 +10,12 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { ApiContext } from '../context';
-import { takeStreamRate, upgradeAdmission, type Admitted } from './admit-upgrade';
+import { takeStreamRate, upgradeAdmission } from './admit-upgrade';
 import { Reconnections } from './reconnections';
 import { SocketIoStreams } from './socket-io';
 import { asksForWebSocket, serveAsRequest } from './serve-as-request';
 import { StreamSocket, type SocketSettings, type StreamMetrics } from './stream-socket';
+import type { Upgrade } from './upgrade';
 import { refuseUpgrade } from './upgrade-failure';
 
 /** Largest message of a client; none is expected. */
@@ -31,16 +32,6 @@ export interface StreamServerDeps {
   metrics: StreamMetrics;
   hub: StreamHub;
   limits: StreamLimits;
-}
-
-/** An admitted upgrade. */
-export interface Upgrade extends Admitted {
-  req: IncomingMessage;
-  socket: Duplex;
-  head: Buffer;
-  ip: string;
-  /** Frees its place among the open streams. */
-  release(): void;
 }
 
 /** Takes over an admitted upgrade. @throws AppError */

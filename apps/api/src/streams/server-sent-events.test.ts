@@ -43,13 +43,13 @@ describe('Server-Sent Events', () => {
     events.filter(({ event }) => event === 'state').map(({ data }) => data['state']);
   const report = (id: string, text: string) =>
     api.store.eventLogs.report(id, 'worker-7', '', [JSON.stringify({ kind: 'output', at: Date.now() * 1_000, text })]);
-  const eventsOf = (id: string) => `/api/v1/jobs/${id}/events`;
+  const eventsPath = (id: string) => `/api/v1/jobs/${id}/events`;
 
   it('a job: what has happened, then what happens, until its end', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
     await report(id, 'a');
 
-    const reading = read(eventsOf(id));
+    const reading = read(eventsPath(id));
     await report(id, 'b');
     await api.store.jobs.move('*', id, 'succeed', { set: { result_ptr: `redis://res:${id}` } });
     const { events } = await reading;
@@ -66,13 +66,13 @@ describe('Server-Sent Events', () => {
   it('a client that continues after its last event misses nothing and repeats nothing', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
     await report(id, 'a');
-    const first = await read(eventsOf(id), 'viewer', { until: (events) => events.length === 4 });
+    const first = await read(eventsPath(id), 'viewer', { until: (events) => events.length === 4 });
     await report(id, 'b');
     await api.store.jobs.move('*', id, 'cancel');
     const last = first.events.at(-1)?.id ?? '';
 
-    const second = await read(eventsOf(id), 'viewer', { after: last });
-    const third = await read(eventsOf(id), 'viewer', { after: second.events.at(-1)?.id ?? '' });
+    const second = await read(eventsPath(id), 'viewer', { after: last });
+    const third = await read(eventsPath(id), 'viewer', { after: second.events.at(-1)?.id ?? '' });
 
     expect(first.events.map(({ event }) => event).sort()).toEqual(['output', 'state', 'state', 'state']);
     expect(second.events.map(({ event, data }) => [event, data['text'] ?? data['state']]).sort()).toEqual([
@@ -88,7 +88,7 @@ describe('Server-Sent Events', () => {
     for (let i = 0; i < 5; i++) await report(id, String(i));
     await api.store.redis.xtrim(api.store.keys.jobEvents(id), 'MAXLEN', 2);
 
-    const { events } = await read(`${eventsOf(id)}?follow=false&last_event_id=3-1`);
+    const { events } = await read(`${eventsPath(id)}?follow=false&last_event_id=3-1`);
 
     expect(events.map(({ event, data }) => [event, data['dropped'] ?? data['text']])).toEqual([
       ['gap', 2],
@@ -102,7 +102,7 @@ describe('Server-Sent Events', () => {
     await report(id, 'classified');
     await api.store.jobs.move('*', id, 'quarantine', { set: { result_ptr: `redis://res:${id}` } });
 
-    const { events } = await read(eventsOf(id));
+    const { events } = await read(eventsPath(id));
 
     // Reports have the clock of their scheduler, transitions that of Redis.
     expect(events.map(({ event }) => event).sort()).toEqual(['end', 'state', 'state', 'state', 'state', 'withheld']);
@@ -111,17 +111,17 @@ describe('Server-Sent Events', () => {
 
   it('404, 403 for other tenants, 429 beyond the streams of a tenant', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
-    expect((await read(eventsOf('nothing'))).status).toBe(404);
+    expect((await read(eventsPath('nothing'))).status).toBe(404);
     expect((await read('/api/v1/workflow-runs/nothing/events')).status).toBe(404);
     for (const who of ['other', 'otherOperator', 'otherUser', 'otherViewer', 'otherClerk'] as const) {
-      expect((await read(eventsOf(id), who)).status).toBe(403);
+      expect((await read(eventsPath(id), who)).status).toBe(403);
     }
-    const open = [1, 2, 3].map(() => read(eventsOf(id)));
-    await eventually(async () => expect((await read(eventsOf(id))).status).toBe(429));
+    const open = [1, 2, 3].map(() => read(eventsPath(id)));
+    await eventually(async () => expect((await read(eventsPath(id))).status).toBe(429));
     await api.store.jobs.move('*', id, 'cancel');
 
     await Promise.all(open);
-    await eventually(async () => expect((await read(eventsOf(id))).status).toBe(200));
+    await eventually(async () => expect((await read(eventsPath(id))).status).toBe(200));
   });
 
   it('a run: its timeline and the reports of its jobs, continued after a position', async () => {

@@ -5,8 +5,8 @@ import { requireFound } from '@svc/workflows';
 import { createServer, type IncomingMessage } from 'node:http';
 import { Server, type Socket } from 'socket.io';
 import type { ApiContext } from '../context';
-import type { Upgrade } from './serve-streams';
 import type { CloseReason, SocketDeps } from './stream-socket';
+import type { Upgrade } from './upgrade';
 
 /** Rooms of one connection. */
 const MAX_ROOMS = 100;

@@ -80,7 +80,7 @@ async function findJob(
   dispatchId: string,
 ): Promise<ResultJob | undefined> {
   const isHeld = (job: ResultJob | undefined) =>
-    job?.worker_id === senderId && isInFlight(job.state) && (dispatchId === '' || dispatchId === job.dispatch_id);
+    job?.worker_id === senderId && (dispatchId === '' ? isInFlight(job.state) : dispatchId === job.dispatch_id);
   const known = inFlight.find(jobId);
   if (isHeld(known)) return known;
   const job = await store.jobs.load(jobId);
@@ -122,10 +122,10 @@ async function checkOutput(deps: SchedulingDeps, job: ResultJob, tail: string, o
   }
 }
 
-type Place = { offset?: number; length?: number };
+type Range = { offset?: number; length?: number };
 
 /** The body from a position, without the findings; of one that begins earlier, the rest is removed. */
-function mask(body: Buffer, from: number, findings: readonly Place[]): string {
+function mask(body: Buffer, from: number, findings: readonly Range[]): string {
   const placed = findings.map(({ offset = 0, length = 0 }) => ({ offset: offset - from, length }));
   return Buffer.from(redact(body.subarray(from), placed)).toString();
 }

@@ -70,7 +70,7 @@ export class StreamHub {
    * @returns a function that ends the subscription
    */
   async subscribe(subscriber: Subscriber): Promise<() => void> {
-    const group = groupOf(subscriber);
+    const group = chooseGroup(subscriber);
     const members = this.groups.get(group) ?? new Set();
     this.groups.set(group, members.add(subscriber));
     this.count += 1;
@@ -106,7 +106,7 @@ export class StreamHub {
     process.nextTick(() => this.drain());
   }
 
-  /** Tells the subscribers that read from a record that they may have missed events. */
+  /** Notifies subscribers that read from a record: they may have missed events. */
   reportGap(): void {
     for (const members of this.groups.values()) for (const { onGap } of members) onGap?.();
   }
@@ -133,7 +133,7 @@ export class StreamHub {
 
   private deliver(event: StreamEvent, reached: Set<Subscriber>): void {
     const frame = new Frame(event);
-    for (const group of groupsOf(event)) {
+    for (const group of findGroups(event)) {
       for (const subscriber of this.groups.get(group) ?? []) {
         if (!maySee(subscriber, event)) continue;
         reached.add(subscriber);
@@ -147,13 +147,13 @@ export class StreamHub {
   }
 }
 
-function groupOf({ scope, jobId, runId }: Subscriber): string {
+function chooseGroup({ scope, jobId, runId }: Subscriber): string {
   if (jobId !== undefined) return ofJob(jobId);
   if (runId !== undefined) return ofRun(runId);
   return scope === everyTenant ? all : ofTenant(scope);
 }
 
-const groupsOf = ({ tenant, jobId, runId }: StreamEvent): string[] => [
+const findGroups = ({ tenant, jobId, runId }: StreamEvent): string[] => [
   all,
   ...(tenant === undefined ? [] : [ofTenant(tenant)]),
   ...(jobId === undefined ? [] : [ofJob(jobId)]),

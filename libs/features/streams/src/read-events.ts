@@ -7,6 +7,8 @@ import type { StreamHub, Subscriber } from './hub';
 
 /** Events read at a time, which bounds the memory of a client that has just connected. */
 const PAGE = 200;
+/** The last reports of a job may arrive shortly after its result. */
+const LATE_REPORTS_MS = 200;
 /** A change that was not announced is found after this time. */
 const POLL_MS = 5_000;
 
@@ -67,14 +69,21 @@ export async function* readEvents(
     : () => undefined;
   try {
     let position = from;
+    let mayBeLate = false;
     while (!signal.aborted) {
       const page = await readPage(logs, subject, position);
       position = page.position;
       if (page.events.length > 0) yield page.events;
       if (page.hasMore) continue;
+      if (page.end && mayBeLate) {
+        mayBeLate = false;
+        await waker.wait(LATE_REPORTS_MS, signal);
+        continue;
+      }
       if (page.end) yield [{ id: positionText(position), event: 'end', data: page.end }];
       if (page.end ?? !follow) return;
       await waker.wait(POLL_MS, signal);
+      mayBeLate = true;
     }
   } finally {
     leave();
