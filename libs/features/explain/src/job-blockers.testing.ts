@@ -1,18 +1,8 @@
-import { approvalGateTopic, type JobBlocker, type JobCheck, type Owner } from '@svc/contract';
+import { approvalGateTopic } from '@svc/contract';
+import type { BlockerCase } from './blocker-case.testing';
 import { limitCases } from './limit-blockers.testing';
 import type { JobFacts } from './job-facts';
 import { at, entry, factsWith, nowMs, runningWith, us, waitingWith, worker } from './job-facts.testing';
-
-/** One blocker of a job, and its expected explanation. */
-export interface BlockerCase {
-  blocker: JobBlocker;
-  name: string;
-  facts: JobFacts;
-  check: JobCheck;
-  owner: Owner;
-  clears?: string | null;
-  what: RegExp;
-}
 
 const delayed = (dueInSec: number) => entry({ at: 'delayed', dueMs: nowMs + dueInSec * 1_000 });
 const capped = { budgets: { max_concurrent_jobs: 2 } };

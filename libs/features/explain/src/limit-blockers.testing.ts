@@ -1,6 +1,6 @@
 import type { Owner } from '@svc/contract';
 import type { JobLimits, LimitUsage } from '@svc/store';
-import type { BlockerCase } from './job-blockers.testing';
+import type { BlockerCase } from './blocker-case.testing';
 import { at, nowMs, waitingWith } from './job-facts.testing';
 
 const limits: JobLimits = {
