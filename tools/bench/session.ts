@@ -188,7 +188,7 @@ export class Session {
   readonly fairness = once(async (): Promise<number> =>
     this.withProduct({ workerConcurrency: FAIRNESS_CONCURRENCY, env: fairnessEnv }, async (product) => {
       await roundTrips(product, 64, this.sizes.warmUp);
-      return measureFairness(product, this.sizes.fairness);
+      return measureFairness(product, this.sizes.fairness, this.say);
     }),
   );
 

@@ -63,7 +63,7 @@ describe('jobs of a concurrency key', () => {
       owner: { kind: 'request', id: 'concurrency.key', value: 'k' },
     });
 
-    await worker.answer(first, 'SUCCEEDED');
+    await worker.answer(await worker.dispatched(first), 'SUCCEEDED');
     await use.until(id, 'RUNNING', { worker_id: 'w1' });
   });
 
@@ -76,7 +76,7 @@ describe('jobs of a concurrency key', () => {
     const second = await use.submit(one('cancel_oldest'));
 
     await use.until(first, 'CANCELLED', { error_code: 'concurrency_limit' });
-    await use.published('jobCancel', 'sys.job.cancel', first);
+    await use.published('job_cancel', 'sys.job.cancel', first);
     await use.until(second, 'RUNNING');
   });
 

@@ -67,11 +67,9 @@ export const limitFields = {
           'queue: the job waits. cancel_newest: it is cancelled. cancel_oldest: the oldest job of the key is.',
         ),
     },
-    optional: {},
   }).description('Limits the jobs with a key that run at the same time.'),
   rate: shape<RateField>({
     required: { key, limit: most.description('Starts per period.'), per: duration('The period.') },
-    optional: {},
   }).description('Limits the starts of jobs with a key; further jobs wait.'),
   debounce: shape<DebounceField>({
     required: { key, period: duration('Time without a newer submission after which the job starts.') },
@@ -87,6 +85,5 @@ export const limitFields = {
         .default('reject')
         .description('While a job of the key is open, reject: 409 singleton_conflict; return: its id.'),
     },
-    optional: {},
   }).description('At most one open job per key.'),
 };

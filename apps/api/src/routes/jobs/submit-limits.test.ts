@@ -48,7 +48,6 @@ describe('POST /api/v1/jobs: limits by key', () => {
     ['an unknown strategy', { concurrency: { key: 'k', limit: 1, strategy: 'newest' } }],
     ['a period that is no time', { rate: { key: 'k', limit: 1, per: 'soon' } }],
     ['a period of more than a day', { debounce: { key: 'k', period: '25h' } }],
-    ['a key of another tenant as a field', { singleton: { key: 'k', tenant: 'globex' } }],
   ])('400: %s', async (_, body) => {
     expect((await submit(body)).status).toBe(400);
   });
