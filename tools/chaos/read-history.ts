@@ -147,7 +147,9 @@ export async function readLeft({ redis }: Store, waiting: number): Promise<Recor
 /** Up to ten remaining entries of the queues of runs, as queue, state and id, and for delayed ones the time until they are due. */
 export async function nameLeftPasses({ redis }: Store): Promise<string[]> {
   const named = ofRuns.flatMap(({ name }) => [
-    ...lists.map(async (list) => (await redis.lrange(keys.queue(name, list), 0, 9)).map((id) => `${name} ${list} ${id}`)),
+    ...lists.map(async (list) =>
+      (await redis.lrange(keys.queue(name, list), 0, 9)).map((id) => `${name} ${list} ${id}`),
+    ),
     ...sortedSets.map(async (set) => {
       const scored = await redis.zrange(keys.queue(name, set), '0', '9', 'WITHSCORES');
       return scored.flatMap((id, i) => {

@@ -175,7 +175,9 @@ export class RunIndex {
 
   /** Removes pass entries that a fast clock has delayed too long, those of ended runs among them. Returns their number. */
   async dropMisdatedPasses(limit: number): Promise<number> {
-    return Number(await runScript(this.redis, 'dropMisdatedPasses', this.keys.queue('workflow-passes', 'delayed'), limit));
+    return Number(
+      await runScript(this.redis, 'dropMisdatedPasses', this.keys.queue('workflow-passes', 'delayed'), limit),
+    );
   }
 
   /** Removes runs past their retention from the lists. Returns their number. */
