@@ -161,11 +161,11 @@ describe('a failed start', () => {
   });
 
   it('for a security control that this version does not implement', async () => {
-    const { code, err, out } = await run({ WORKER_ATTESTATION: 'enforce' }).ended;
+    const { code, err, out } = await run({ SVC_OIDC_ENABLED: 'true' }).ended;
 
     expect([code, out]).toEqual([1, '']);
-    expect(err).toContain('WORKER_ATTESTATION is set: expected off or no value.');
-    expect(err).toContain('does not have attestation of workers');
+    expect(err).toContain('SVC_OIDC_ENABLED is set: expected off or no value.');
+    expect(err).toContain('does not have sign-in with OpenID Connect');
   });
 });
 
