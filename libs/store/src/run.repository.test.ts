@@ -326,6 +326,7 @@ describe('the key table', () => {
       keys.messages('run:r1'),
       keys.messagesDropped('run:r1'),
       1,
+      '',
       '{}',
       '{}',
     );

@@ -13,7 +13,7 @@ local id, state, worker, dispatch, ended = unpack(redis.call('HMGET', KEYS[1], '
   'completed_at'))
 if not state then return { 'missing' } end
 if worker ~= holder or (named ~= '' and named ~= dispatch) then return { 'stale' } end
-local is_late = named ~= '' and is({ 'SUCCEEDED', 'FAILED' }, state) and micros() - tonumber(ended) < LATE_US
+local is_late = named ~= '' and is({ 'SUCCEEDED', 'FAILED' }, state) and micros() - tonumber(ended or 0) < LATE_US
 if not is(IN_FLIGHT, state) and not is_late then return { 'stale' } end
 report_events(id, { unpack(ARGV, 3) })
 return { 'added' }
