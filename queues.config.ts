@@ -47,7 +47,7 @@ export const queues = defineQueues({
   jobWaiting: {
     name: 'jobs-waiting',
     title: 'Waiting for a worker',
-    purpose: 'Allowed jobs without free worker capacity. Delayed until the deadline or the next recheck; dispatched earlier when a worker has capacity.',
+    purpose: 'Allowed jobs without free worker capacity, or that wait for one of their limits by key. Delayed until the deadline or the next recheck; dispatched earlier when a worker has capacity.',
     producers: ['api', 'scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,

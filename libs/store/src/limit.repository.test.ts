@@ -86,7 +86,7 @@ describe('concurrency by key', () => {
     expect(await jobs.position('b')).toMatchObject({ blocked: 'concurrency' });
   });
 
-  it('cancel_newest: the new job ends at once and the running one goes on', async () => {
+  it('cancel_newest: the new job ends at once and the running one is not affected', async () => {
     await jobs.submit('a', one('k', 'cancel_newest'));
     const outcome = await jobs.submit('b', one('k', 'cancel_newest'));
 
