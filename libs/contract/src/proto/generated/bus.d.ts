@@ -1534,6 +1534,15 @@ export namespace svc {
                 /** JobProgress artifact_refs. */
                 artifact_refs: svc.agent.v1.ResourceRef.$Properties[];
 
+                /** JobProgress logs. */
+                logs: svc.agent.v1.JobLogLine.$Properties[];
+
+                /** JobProgress output. */
+                output: string;
+
+                /** JobProgress output_offset. */
+                output_offset: number;
+
                 /**
                  * Encodes the specified JobProgress message. Does not implicitly {@link svc.agent.v1.JobProgress.verify|verify} messages.
                  * @param message JobProgress message or plain object to encode
@@ -1591,12 +1600,90 @@ export namespace svc {
                     /** JobProgress artifact_refs */
                     artifact_refs?: (svc.agent.v1.ResourceRef.$Properties[]|null);
 
+                    /** JobProgress logs */
+                    logs?: (svc.agent.v1.JobLogLine.$Properties[]|null);
+
+                    /** JobProgress output */
+                    output?: (string|null);
+
+                    /** JobProgress output_offset */
+                    output_offset?: (number|null);
+
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
                 }
 
                 /** Shape of a JobProgress. */
                 type $Shape = svc.agent.v1.JobProgress.$Properties;
+            }
+
+            /**
+             * Properties of a JobLogLine.
+             * @deprecated Use svc.agent.v1.JobLogLine.$Properties instead.
+             */
+            interface IJobLogLine extends svc.agent.v1.JobLogLine.$Properties {
+            }
+
+            /** Represents a JobLogLine. */
+            class JobLogLine {
+
+                /**
+                 * Constructs a new JobLogLine.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: svc.agent.v1.JobLogLine.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** JobLogLine level. */
+                level: string;
+
+                /** JobLogLine message. */
+                message: string;
+
+                /** JobLogLine at_ms. */
+                at_ms: number;
+
+                /**
+                 * Encodes the specified JobLogLine message. Does not implicitly {@link svc.agent.v1.JobLogLine.verify|verify} messages.
+                 * @param message JobLogLine message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: svc.agent.v1.JobLogLine.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a JobLogLine message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {svc.agent.v1.JobLogLine & svc.agent.v1.JobLogLine.$Shape} JobLogLine
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): svc.agent.v1.JobLogLine & svc.agent.v1.JobLogLine.$Shape;
+            }
+
+            namespace JobLogLine {
+
+                /** Properties of a JobLogLine. */
+                interface $Properties {
+
+                    /** JobLogLine level */
+                    level?: (string|null);
+
+                    /** JobLogLine message */
+                    message?: (string|null);
+
+                    /** JobLogLine at_ms */
+                    at_ms?: (number|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a JobLogLine. */
+                type $Shape = svc.agent.v1.JobLogLine.$Properties;
             }
 
             /**

@@ -2290,6 +2290,7 @@ $root.svc = (function() {
                 var JobProgress = function (properties) {
                     this.artifact_ptrs = [];
                     this.artifact_refs = [];
+                    this.logs = [];
                     if (properties)
                         for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                             if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -2307,6 +2308,9 @@ $root.svc = (function() {
                 JobProgress.prototype.identity = null;
                 JobProgress.prototype.result_ref = null;
                 JobProgress.prototype.artifact_refs = $util.emptyArray;
+                JobProgress.prototype.logs = $util.emptyArray;
+                JobProgress.prototype.output = "";
+                JobProgress.prototype.output_offset = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
                 JobProgress.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -2339,6 +2343,13 @@ $root.svc = (function() {
                     if (message.artifact_refs != null && message.artifact_refs.length)
                         for (var i = 0; i < message.artifact_refs.length; ++i)
                             $root.svc.agent.v1.ResourceRef.encode(message.artifact_refs[i], writer.uint32(90).fork(), _depth + 1).ldelim();
+                    if (message.logs != null && message.logs.length)
+                        for (var i = 0; i < message.logs.length; ++i)
+                            $root.svc.agent.v1.JobLogLine.encode(message.logs[i], writer.uint32(8002).fork(), _depth + 1).ldelim();
+                    if (message.output != null && $Object.hasOwnProperty.call(message, "output") && message.output !== "")
+                        writer.uint32(8010).string(message.output);
+                    if (message.output_offset != null && $Object.hasOwnProperty.call(message, "output_offset") && (typeof message.output_offset === "object" ? message.output_offset.low || message.output_offset.high : message.output_offset !== 0))
+                        writer.uint32(8016).uint64(message.output_offset);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -2460,6 +2471,32 @@ $root.svc = (function() {
                                 message.artifact_refs.push($root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1));
                                 continue;
                             }
+                        case 1000: {
+                                if (wireType !== 2)
+                                    break;
+                                if (!(message.logs && message.logs.length))
+                                    message.logs = [];
+                                message.logs.push($root.svc.agent.v1.JobLogLine.decode(reader, reader.size(), $undefined, _depth + 1));
+                                continue;
+                            }
+                        case 1001: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.output = value;
+                                else
+                                    delete message.output;
+                                continue;
+                            }
+                        case 1002: {
+                                if (wireType !== 0)
+                                    break;
+                                if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                    message.output_offset = value;
+                                else
+                                    delete message.output_offset;
+                                continue;
+                            }
                         }
                         reader.skipType(wireType, _depth, tag);
                         if (!reader.discardUnknown) {
@@ -2478,6 +2515,112 @@ $root.svc = (function() {
                 };
 
                 return JobProgress;
+            })();
+
+            v1.JobLogLine = (function() {
+
+                var JobLogLine = function (properties) {
+                    if (properties)
+                        for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                JobLogLine.prototype.level = "";
+                JobLogLine.prototype.message = "";
+                JobLogLine.prototype.at_ms = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+
+                JobLogLine.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.level != null && $Object.hasOwnProperty.call(message, "level") && message.level !== "")
+                        writer.uint32(10).string(message.level);
+                    if (message.message != null && $Object.hasOwnProperty.call(message, "message") && message.message !== "")
+                        writer.uint32(18).string(message.message);
+                    if (message.at_ms != null && $Object.hasOwnProperty.call(message, "at_ms") && (typeof message.at_ms === "object" ? message.at_ms.low || message.at_ms.high : message.at_ms !== 0))
+                        writer.uint32(24).int64(message.at_ms);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (var i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                JobLogLine.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    var end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.svc.agent.v1.JobLogLine();
+                    while (reader.pos < end) {
+                        var start = reader.pos;
+                        var tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        var wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.level = value;
+                                else
+                                    delete message.level;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.message = value;
+                                else
+                                    delete message.message;
+                                continue;
+                            }
+                        case 3: {
+                                if (wireType !== 0)
+                                    break;
+                                if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                    message.at_ms = value;
+                                else
+                                    delete message.at_ms;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return JobLogLine;
             })();
 
             v1.JobCancel = (function() {
