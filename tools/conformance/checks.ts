@@ -26,7 +26,6 @@ export interface Check {
 
 const failures = ['FAILED', 'FAILED_RETRYABLE', 'FAILED_FATAL', 'DENIED'];
 const pollMs = 50;
-const graceSec = 5;
 const longSec = 600;
 const sentinel = 'written by the conformance test';
 
@@ -48,11 +47,9 @@ export const checks: readonly Check[] = [
       const sent = await session.dispatch('echo', { attempt: 3 });
       const { body } = await session.succeeded(sent);
       session.requireDispatchEcho();
-      require(
-        body.dispatch?.dispatch_id === sent.dispatch.dispatch_id && body.dispatch.attempt === 3,
-        `dispatch ${sent.dispatch.dispatch_id}, attempt 3`,
-        `dispatch ${body.dispatch?.dispatch_id ?? 'none'}, attempt ${body.dispatch?.attempt ?? 'none'}`,
-      );
+      require(body.dispatch?.dispatch_id === sent.dispatch.dispatch_id &&
+        body.dispatch.attempt ===
+          3, `dispatch ${sent.dispatch.dispatch_id}, attempt 3`, `dispatch ${body.dispatch?.dispatch_id ?? 'none'}, attempt ${body.dispatch?.attempt ?? 'none'}`);
       const named = body.identity?.tenant_id ?? '';
       require(['', tenant].includes(named), `tenant ${tenant}`, named);
     },
@@ -105,9 +102,7 @@ export const checks: readonly Check[] = [
     async run(session) {
       const sent = await session.dispatch('echo');
       const { body } = await session.succeeded(sent);
-      await checkExecutedOnce(session, sent, body.result_ptr, 0, () =>
-        session.platform.repeat(session.workerId, sent),
-      );
+      await checkExecutedOnce(session, sent, body.result_ptr, 0, () => session.platform.repeat(session.workerId, sent));
     },
   },
   {
@@ -117,11 +112,11 @@ export const checks: readonly Check[] = [
       const sent = await session.dispatchSlow(longSec);
       await session.started(sent);
       const cancelledAtMs = performance.now();
-      session.platform.cancel(sent.request.job_id, sent.dispatch, graceSec);
+      session.platform.cancel(sent.request.job_id, sent.dispatch, session.options.graceSec);
       const isIdle = ({ atMs, body }: Received<'heartbeat'>) => atMs > cancelledAtMs && body.active_jobs === 0;
       const ended = await session.platform.until(
         () => session.platform.results(sent)[0] ?? session.heartbeats().find(isIdle),
-        graceSec * 1_000 + session.options.settleMs,
+        session.options.graceSec * 1_000 + session.options.settleMs,
       );
       require(ended !== undefined, 'a result or an idle worker within the grace period', 'the job still runs');
       if (ended.kind === 'job_result') {
@@ -136,8 +131,8 @@ export const checks: readonly Check[] = [
       session.requireDispatchEcho();
       const sent = await session.dispatchSlow(session.options.slowSec, { attempt: 2 });
       const older = { ...sent.dispatch, dispatch_id: randomUUID(), attempt: 1 };
-      session.platform.cancel(randomUUID(), older, graceSec);
-      session.platform.cancel(sent.request.job_id, older, graceSec);
+      session.platform.cancel(randomUUID(), older, session.options.graceSec);
+      session.platform.cancel(sent.request.job_id, older, session.options.graceSec);
       await session.succeeded(sent, session.options.answerMs + session.options.slowSec * 1_000);
     },
   },
@@ -148,16 +143,14 @@ export const checks: readonly Check[] = [
       session.requireDispatchEcho();
       const first = await session.dispatchSlow(longSec);
       await session.started(first);
-      session.platform.cancel(first.request.job_id, first.dispatch, graceSec);
+      session.platform.cancel(first.request.job_id, first.dispatch, session.options.graceSec);
       const { job_id: jobId } = first.request;
       const second = await session.dispatchSlow(session.options.slowSec, { jobId, attempt: 2 });
-      const withinMs = graceSec * 1_000 + session.options.answerMs + session.options.slowSec * 1_000;
+      const withinMs = session.options.graceSec * 1_000 + session.options.answerMs + session.options.slowSec * 1_000;
       const { body } = await session.succeeded(second, withinMs);
-      require(
-        body.dispatch?.dispatch_id === second.dispatch.dispatch_id,
-        `the dispatch ${second.dispatch.dispatch_id}`,
-        body.dispatch?.dispatch_id ?? 'none',
-      );
+      require(body.dispatch?.dispatch_id ===
+        second.dispatch.dispatch_id, `the dispatch ${second.dispatch.dispatch_id}`, body.dispatch?.dispatch_id ??
+        'none');
     },
   },
   {
@@ -176,7 +169,8 @@ export const checks: readonly Check[] = [
       const sent = await session.dispatch('echo', { input, draft: { ...(result_ticket && { result_ticket }) } });
       const result = await session.succeeded(sent);
       const inlineBytes = result.body.inline_result.length;
-      require(inlineBytes <= maxInlineBytes, `an inline result of at most ${maxInlineBytes} bytes`, `${inlineBytes} bytes`);
+      require(inlineBytes <=
+        maxInlineBytes, `an inline result of at most ${maxInlineBytes} bytes`, `${inlineBytes} bytes`);
       require(result.bytes <= 2 * maxInlineBytes, 'a small result message', `${result.bytes} bytes`);
       await checkResult(session, sent, result);
       const stored = inlineBytes > 0 ? null : await session.platform.readBody(result.body.result_ptr);
@@ -200,7 +194,8 @@ export const checks: readonly Check[] = [
         require(returned.length === 0, 'a ticket only with an inline result', 'a ticket without one');
         return checkResult(session, sent, result);
       }
-      require(Buffer.compare(returned, result_ticket) === 0, 'the ticket of the dispatch', `${returned.length} other bytes`);
+      require(Buffer.compare(returned, result_ticket) ===
+        0, 'the ticket of the dispatch', `${returned.length} other bytes`);
       checkPointer(sent, result.body.result_ptr, ['']);
       const body = Buffer.from(inline_result).toString();
       require(!body.includes('conformance'), `a result of the inline input`, 'a result of the stored input');
@@ -268,16 +263,11 @@ export const checks: readonly Check[] = [
       if (sent.length === 0) throw new NotApplicable('it sends no handshake');
       for (const { body, sender_id } of sent) {
         require(body.component_id === sender_id, `component_id ${sender_id}, as sender_id`, body.component_id);
-        require(
-          body.role === ComponentRole.COMPONENT_ROLE_WORKER,
-          'COMPONENT_ROLE_WORKER',
-          ComponentRole[body.role] ?? String(body.role),
-        );
-        require(
-          body.supported_versions.includes(protocolVersion),
-          `supported_versions with ${protocolVersion}`,
-          `[${body.supported_versions.join(', ')}]`,
-        );
+        require(body.role === ComponentRole.COMPONENT_ROLE_WORKER, 'COMPONENT_ROLE_WORKER', ComponentRole[body.role] ??
+          String(body.role));
+        require(body.supported_versions.includes(
+          protocolVersion,
+        ), `supported_versions with ${protocolVersion}`, `[${body.supported_versions.join(', ')}]`);
         const invalid = Object.keys(body.capabilities).find((name) => !/^[a-z][a-z0-9_.-]{0,63}$/.test(name));
         require(invalid === undefined, 'ability names of lower-case letters, digits, `_`, `.` and `-`', invalid ?? '');
       }
@@ -299,11 +289,8 @@ export const checks: readonly Check[] = [
       }
       const times = [...beats.map(({ atMs }) => atMs), performance.now()];
       const gapMs = Math.max(...times.slice(1).map((atMs, i) => atMs - (times[i] ?? atMs)));
-      require(
-        gapMs <= maxHeartbeatGapMs,
-        `a heartbeat of ${workerId} at least every ${maxHeartbeatGapMs / 1_000} s`,
-        `none for ${Math.round(gapMs / 1_000)} s`,
-      );
+      require(gapMs <=
+        maxHeartbeatGapMs, `a heartbeat of ${workerId} at least every ${maxHeartbeatGapMs / 1_000} s`, `none for ${Math.round(gapMs / 1_000)} s`);
     },
   },
   {
@@ -323,7 +310,8 @@ export const checks: readonly Check[] = [
       const status = jobStatusName(body.status);
       require(['SUCCEEDED', 'FAILED_RETRYABLE'].includes(status), 'SUCCEEDED or FAILED_RETRYABLE', status);
       await session.notExecuted(late, 'no execution of a job that was dispatched after the stop');
-      const isOver = await Promise.race([process.ended.then(() => true), sleep(3 * answerMs, false)]);
+      const timeUp = sleep(3 * answerMs, false, { ref: false });
+      const isOver = await Promise.race([process.ended.then(() => true), timeUp]);
       require(isOver, 'the end of the process', 'it still runs');
     },
   },

@@ -21,6 +21,7 @@ otherwise start it yourself.
   --answer-sec N      time for the answer to a job; default 10
   --settle-sec N      time after which something that did not happen counts as not happening; default 2
   --slow-sec N        duration of slow jobs; default 2
+  --grace-sec N       grace period of cancels, in whole seconds; default 5
   --wait-sec N        time for the first heartbeat; default 60
   --json              report as JSON on standard output
   --junit FILE        report also in the format of JUnit
@@ -45,7 +46,7 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 const table = {
   pool: text, worker: text, 'nats-url': text, 'redis-url': text, topic: text, 'echo-topic': text, 'slow-topic': text,
-  'fail-topic': text, pid: text, only: text, 'answer-sec': text, 'settle-sec': text, 'slow-sec': text, 'wait-sec': text,
+  'fail-topic': text, pid: text, only: text, 'answer-sec': text, 'settle-sec': text, 'slow-sec': text, 'grace-sec': text, 'wait-sec': text,
   junit: text, json: flag, help: flag,
 } as const; // prettier-ignore
 
@@ -80,6 +81,7 @@ export function readOptions(args: string[]): Options | undefined {
       answerMs: 1_000 * positive('answer-sec', values['answer-sec'] ?? '10'),
       settleMs: 1_000 * positive('settle-sec', values['settle-sec'] ?? '2'),
       slowSec: positive('slow-sec', values['slow-sec'] ?? '2'),
+      graceSec: positive('grace-sec', values['grace-sec'] ?? '5'),
       waitMs: 1_000 * positive('wait-sec', values['wait-sec'] ?? '60'),
     },
     ...(natsUrl && { natsUrl }),

@@ -23,9 +23,14 @@ import { connect, headers, type JetStreamManager, type NatsConnection } from 'na
 const inputTtlSec = 3_600;
 export const tenant = 'conformance';
 
-export type Received<K extends PayloadKind = PayloadKind> = { atMs: number; bytes: number } & (K extends PayloadKind
-  ? TypedPacket<K>
-  : never);
+interface Arrival {
+  /** Of `performance.now()`. */
+  atMs: number;
+  /** Size of the packet. */
+  bytes: number;
+}
+/** A packet of one kind, as it arrived. */
+export type Received<K extends PayloadKind> = TypedPacket<K> & Arrival;
 
 /** A dispatch as it was published. */
 export interface Sent {
@@ -48,7 +53,7 @@ export interface DispatchOptions {
 
 /** Takes the part of the platform on a bus: dispatches jobs, cancels them, and records the packets of workers. */
 export class Platform {
-  readonly received: Received[] = [];
+  readonly received: (Packet & Arrival)[] = [];
   private readonly waiting = new Set<() => void>();
 
   private constructor(
@@ -86,18 +91,20 @@ export class Platform {
 
   /** Packets of one kind from one worker, in the order of arrival. */
   from<K extends PayloadKind>(kind: K, workerId: string): Received<K>[] {
-    return this.received.filter(
-      (packet): packet is Received<K> => packet.kind === kind && [packet.sender_id, namedWorker(packet)].includes(workerId),
+    return this.received.flatMap((packet) =>
+      isOf(kind, packet) && [packet.sender_id, namedWorker(packet)].includes(workerId) ? [packet] : [],
     );
   }
 
   /** Results of one dispatch, and of one that names none. */
   results({ request, dispatch }: Sent): Received<'job_result'>[] {
-    return this.received.filter(
-      (packet): packet is Received<'job_result'> =>
-        packet.kind === 'job_result' &&
-        packet.body.job_id === request.job_id &&
-        (!packet.body.dispatch?.dispatch_id || packet.body.dispatch.dispatch_id === dispatch.dispatch_id),
+    const named = ['', dispatch.dispatch_id];
+    return this.received.flatMap((packet) =>
+      isOf('job_result', packet) &&
+      packet.body.job_id === request.job_id &&
+      named.includes(packet.body.dispatch?.dispatch_id ?? '')
+        ? [packet]
+        : [],
     );
   }
 
@@ -184,10 +191,13 @@ export class Platform {
   private receive(data: Uint8Array): void {
     const decoded = decodePacket(data);
     if (decoded.kind !== 'ok') return;
-    this.received.push({ ...decoded.packet, atMs: performance.now(), bytes: data.length } as Received);
+    this.received.push({ ...decoded.packet, atMs: performance.now(), bytes: data.length });
     for (const look of [...this.waiting]) look();
   }
 }
+
+const isOf = <K extends PayloadKind>(kind: K, packet: Packet & Arrival): packet is Packet & Received<K> =>
+  packet.kind === kind;
 
 function namedWorker(packet: Packet): string | undefined {
   if (packet.kind === 'heartbeat' || packet.kind === 'job_result') return packet.body.worker_id;

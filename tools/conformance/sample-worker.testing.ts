@@ -82,7 +82,8 @@ export async function startSampleWorker(
     if (isDeaf) return;
     const decoded = decodePacket(data);
     if (decoded.kind === 'malformed' && faults.stopsAtMalformedPackets) isDeaf = true;
-    const mayRun = decoded.kind === 'ok' || (decoded.kind === 'invalid' && decoded.code === 202 && faults.acceptsAnyTenant);
+    const mayRun =
+      decoded.kind === 'ok' || (decoded.kind === 'invalid' && decoded.code === 202 && faults.acceptsAnyTenant);
     if (!mayRun || decoded.packet.kind !== 'job_request') return;
     const { body: request, trace_id } = decoded.packet;
     const { dispatch } = request;
@@ -129,7 +130,13 @@ export async function startSampleWorker(
     const result_ptr = `redis://res:${faults.pointerOfAnotherJob ? 'another' : job_id}`;
     if (result_ticket.length > 0 && (body.length <= 64 * 1024 || faults.sendsLargeResultsInline)) {
       const ticket = faults.returnsNoTicket ? undefined : result_ticket;
-      return { status, result_ptr, inline_result: Buffer.from(body), result_ticket: ticket, execution_ms: execution_ms() };
+      return {
+        status,
+        result_ptr,
+        inline_result: Buffer.from(body),
+        result_ticket: ticket,
+        execution_ms: execution_ms(),
+      };
     }
     await redis.set(result_ptr.slice('redis://'.length), body, 'EX', 600);
     return { status, result_ptr, execution_ms: execution_ms() };
@@ -161,7 +168,8 @@ export async function startSampleWorker(
     message.ack();
   };
   void (async () => {
-    for await (const message of messages) void take(message);
+    // A job that still runs when the worker is stopped fails, since its connections are closed.
+    for await (const message of messages) void take(message).catch(() => undefined);
   })();
   announce();
   const timer = setInterval(announce, 200);

@@ -36,6 +36,8 @@ export interface SessionOptions {
   settleMs: number;
   /** Duration of slow jobs. */
   slowSec: number;
+  /** Grace period of cancels. */
+  graceSec: number;
   /** Time for the first heartbeat. */
   waitMs: number;
 }
@@ -75,7 +77,8 @@ export class Session {
   requireDispatchEcho(): void {
     if (this.label(dispatchEchoLabel) === 'true') return;
     const named = this.platform.from('job_result', this.workerId).some(({ body }) => body.dispatch?.dispatch_id);
-    if (!named) throw new NotApplicable('its results name no dispatch, so the platform identifies it by worker id alone');
+    if (!named)
+      throw new NotApplicable('its results name no dispatch, so the platform identifies it by worker id alone');
   }
 
   /** @throws NotApplicable when the worker does not serve it */

@@ -22,7 +22,10 @@ export async function installPythonPackages(python) {
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
   mkdirSync(privateBin, { recursive: true });
-  writeFileSync(launcher, `#!/bin/sh\nPYTHONPATH=${quote(folder)}\${PYTHONPATH:+:$PYTHONPATH} exec ${quote(python)} "$@"\n`);
+  writeFileSync(
+    launcher,
+    `#!/bin/sh\nPYTHONPATH=${quote(folder)}\${PYTHONPATH:+:$PYTHONPATH} exec ${quote(python)} "$@"\n`,
+  );
   chmodSync(launcher, 0o755);
 }
 

@@ -1,6 +1,7 @@
 """A worker on sdk/python for third-party.test.ts. Serves job.demo.<SDK_PREFIX>*; prints `ready`, and `ran <job> <attempt>`."""
 
 import asyncio
+import logging
 import os
 
 from svc_worker import FatalError, Job, RetryableError, Worker
@@ -57,4 +58,5 @@ async def main() -> None:
     await serving
 
 
+logging.basicConfig(level=logging.INFO)
 asyncio.run(main())

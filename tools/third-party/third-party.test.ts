@@ -49,11 +49,7 @@ describe('workers in Python', () => {
     }
     await connection.flush();
     installPythonSdk(packages);
-    await Promise.all([
-      startWorker('worker.py', 'py-worker'),
-      startWorker('agent.py', 'py-agent'),
-      startSdkWorker(),
-    ]);
+    await Promise.all([startWorker('worker.py', 'py-worker'), startWorker('agent.py', 'py-agent'), startSdkWorker()]);
   }, 180_000);
   afterAll(async () => {
     await Promise.all(workers.map((worker) => endChild(worker)));
@@ -84,8 +80,8 @@ describe('workers in Python', () => {
   const runs = (id: string) => sdk.output().match(new RegExp(`ran ${id} `, 'g'))?.length ?? 0;
 
   const admin = () => new Client(stack.info, 'admin');
-  async function submit(topic: string, prompt = 'hello'): Promise<string> {
-    const { status, body } = await admin().post('/api/v1/jobs', { topic, prompt });
+  async function submit(topic: string, prompt = 'hello', context = {}): Promise<string> {
+    const { status, body } = await admin().post('/api/v1/jobs', { topic, prompt, context });
     expect([status, body]).toEqual([200, expect.objectContaining({ job_id: expect.any(String) as string })]);
     return String(body['job_id']);
   }
@@ -161,7 +157,7 @@ describe('workers in Python', () => {
   describe('on sdk/python', () => {
     it('jobs succeed, also with large inputs and results, artifacts and costs', async () => {
       const ids = await Promise.all(Array.from({ length: 50 }, (_, i) => submit('job.demo.sdk-echo', `hello ${i}`)));
-      const large = await submit('job.demo.sdk-echo', 'x'.repeat(300_000));
+      const large = await submit('job.demo.sdk-echo', 'large', { text: 'x'.repeat(300_000) });
       const report = await submit('job.demo.sdk-report', 'attached');
 
       for (const id of [...ids, large, report])
@@ -211,9 +207,7 @@ describe('workers in Python', () => {
     });
 
     it('a drain finishes running jobs, and the jobs that arrive meanwhile run after the restart', async () => {
-      const context = { seconds: 2 };
-      const { body } = await admin().post('/api/v1/jobs', { topic: 'job.demo.sdk-slow', prompt: 'last', context });
-      const running = String(body['job_id']);
+      const running = await submit('job.demo.sdk-slow', 'last', { seconds: 2 });
       await until(running, { state: 'RUNNING' });
       await eventually(() => expect(runs(running)).toBe(1), patience);
       const before = sdk;
@@ -229,8 +223,14 @@ describe('workers in Python', () => {
       expect(executions).toEqual(waiting.map(() => 1));
     });
 
-    it('its log names job and trace, and no credentials', () => {
-      const secrets = Object.values(stack.info.workers).flatMap((all) => all.map(({ nats_url }) => new URL(nats_url).password));
+    it('its log names job and trace, and no credentials', async () => {
+      const id = await submit('job.demo.sdk-echo', 'logged');
+      await until(id, { state: 'SUCCEEDED' });
+      const [result] = results(id, 'py-sdk');
+      expect(sdk.output()).toContain(`[job_id=${id} attempt=1 dispatch_id=${result?.dispatch?.dispatch_id} trace_id=`);
+      const secrets = Object.values(stack.info.workers).flatMap((all) =>
+        all.map(({ nats_url }) => new URL(nats_url).password),
+      );
       expect(secrets.length).toBeGreaterThan(0);
       expect(secrets.filter((secret) => secret !== '' && sdk.output().includes(secret))).toEqual([]);
     });

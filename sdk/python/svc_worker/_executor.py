@@ -25,6 +25,7 @@ from ._leases import LeaseRenewer
 from ._ledger import Finished, Ledger, Running, StoredResult
 from ._link import Link, spawn
 from ._options import JobHandler, WorkerOptions
+from ._output import JobOutput, OutputReport
 from ._progress import ProgressReports
 from ._proto import bus_pb2 as pb
 from ._receipt import NoReceipt, Receipt
@@ -58,6 +59,14 @@ class Output:
     fields: dict[str, Any] = field(default_factory=dict)
     artifacts: list[str] = field(default_factory=list)
     cost_usd: float | None = None
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What readers see of a job while it runs."""
+
+    progress: ProgressReports
+    shown: JobOutput
 
 
 class JobLog(logging.LoggerAdapter[logging.Logger]):
@@ -221,6 +230,7 @@ class Executor:
         if 0 < deadline_ms < MAX_DEADLINE_MS:
             timer = asyncio.get_running_loop().call_later(deadline_ms / 1_000, abort.abort, late)
         progress = ProgressReports(lambda *report: spawn(self._send_progress(packet, *report)))
+        shown = JobOutput(lambda report: spawn(self._send_output(packet, report)))
         logger = _job_logger(running.key, packet.trace_id)
         try:
             if deliveries > self._options.max_deliveries:
@@ -229,7 +239,7 @@ class Executor:
             if deadline_ms > 0 and packet.HasField("created_at"):
                 if time.time() * 1_000 - packet.created_at.ToMilliseconds() > deadline_ms:
                     abort.abort(late)
-            output.fields.update(await self._work(packet, running, progress, logger, output))
+            output.fields.update(await self._work(packet, running, Reports(progress, shown), logger, output))
             return None
         except Exception as error:
             reason = abort.reason or error
@@ -242,9 +252,11 @@ class Executor:
             last_report = progress.finish()
             if last_report is not None:
                 await self._send_progress(packet, *last_report)
+            for report in shown.finish():
+                await self._send_output(packet, report)
 
     async def _work(
-        self, packet: pb.BusPacket, running: Running, progress: ProgressReports, logger: JobLog, output: Output
+        self, packet: pb.BusPacket, running: Running, reports: Reports, logger: JobLog, output: Output
     ) -> dict[str, Any]:
         request, abort = packet.job_request, running.abort
         abort.check()
@@ -257,7 +269,7 @@ class Executor:
             )
         store = _lazy(lambda: self._data.of(request, abort))
         document = await self._read_input(request, store)
-        job = self._build_job(packet, running, document, progress, logger, output, store)
+        job = self._build_job(packet, running, document, reports, logger, output, store)
         abort.check()
         work = asyncio.ensure_future(_call(self._options.topics[pattern], job))
         value = await abort.within_grace(work, self._options.grace_sec)
@@ -272,7 +284,7 @@ class Executor:
         packet: pb.BusPacket,
         running: Running,
         document: Any,
-        progress: ProgressReports,
+        reports: Reports,
         logger: JobLog,
         output: Output,
         store: Callable[[], JobData],
@@ -311,7 +323,9 @@ class Executor:
             workflow_id=request.workflow_id,
             principal_id=request.principal_id,
             logger=logger,
-            _powers=JobPowers(running.abort, progress.report, cost, write_artifact),
+            _powers=JobPowers(
+                running.abort, reports.progress.report, reports.shown.log, reports.shown.write, cost, write_artifact
+            ),
         )
 
     async def _read_input(self, request: pb.JobRequest, store: Callable[[], JobData]) -> Any:
@@ -342,19 +356,25 @@ class Executor:
             raise too_large(what, size, self._options.max_body_bytes)
 
     async def _send_progress(self, packet: pb.BusPacket, percent: int, text: str) -> None:
+        report = pb.JobProgress(percent=percent, message=well_formed(text))
+        await self._send_report(wire.JOB_PROGRESS, packet, report)
+
+    async def _send_output(self, packet: pb.BusPacket, shown: OutputReport) -> None:
+        report = pb.JobProgress(logs=shown.logs, output=shown.output, output_offset=shown.output_offset)
+        await self._send_report(wire.JOB_STREAM, packet, report)
+
+    async def _send_report(self, subject: str, packet: pb.BusPacket, report: pb.JobProgress) -> None:
         request = packet.job_request
-        report = self._link.new_packet(packet.trace_id)
-        report.job_progress.CopyFrom(
-            pb.JobProgress(
-                job_id=request.job_id,
-                step_id=request.env.get("step_id", ""),
-                percent=percent,
-                message=well_formed(text),
-                status=pb.JOB_STATUS_RUNNING,
-                **_echo(request),
-            )
+        common = pb.JobProgress(
+            job_id=request.job_id,
+            step_id=request.env.get("step_id", ""),
+            status=pb.JOB_STATUS_RUNNING,
+            **_echo(request),
         )
-        await self._link.send(wire.JOB_PROGRESS, report)
+        report.MergeFrom(common)
+        answer = self._link.new_packet(packet.trace_id)
+        answer.job_progress.CopyFrom(report)
+        await self._link.send(subject, answer)
 
     def _result(
         self,

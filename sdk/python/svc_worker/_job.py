@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from ._abort import Abort
 from ._errors import FatalError, JobAborted, RetryableError
+from ._output import LogLevel
 from ._proto import bus_pb2 as pb
 
 
@@ -44,6 +45,8 @@ class JobPowers:
 
     abort: Abort
     progress: Callable[[float, str], None]
+    log: Callable[[str, LogLevel], None]
+    stream: Callable[[str], None]
     cost: Callable[[float], None]
     write_artifact: WriteArtifact
 
@@ -110,6 +113,17 @@ class Job:
     def progress(self, percent: float, message: str = "") -> None:
         """Reports progress. Sends at most one report per second, and always the last one."""
         self._powers.progress(percent, message)
+
+    def log(self, message: str, level: LogLevel = "info") -> None:
+        """Writes a log line of the job, which its readers see at once. At most 2,000 characters are kept."""
+        self._powers.log(message, level)
+
+    def stream(self, text: str) -> None:
+        """Shows the next part of the output to readers before the job ends, such as tokens of a model.
+
+        The result is unaffected.
+        """
+        self._powers.stream(text)
 
     def cost(self, usd: float) -> None:
         """Reports the cost of the job in US dollars; calls add up, and failed jobs count too. Raises ValueError."""

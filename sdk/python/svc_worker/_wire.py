@@ -13,6 +13,7 @@ from ._proto import bus_pb2 as pb
 
 JOB_RESULT = "sys.job.result"
 JOB_PROGRESS = "sys.job.progress"
+JOB_STREAM = "sys.job.stream"
 JOB_CANCEL = "sys.job.cancel"
 HEARTBEAT = "sys.heartbeat"
 HANDSHAKE = "sys.handshake"

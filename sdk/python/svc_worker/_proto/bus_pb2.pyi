@@ -463,7 +463,7 @@ class JobResult(_message.Message):
     def __init__(self, job_id: _Optional[str] = ..., status: _Optional[_Union[JobStatus, str]] = ..., result_ptr: _Optional[str] = ..., worker_id: _Optional[str] = ..., execution_ms: _Optional[int] = ..., error_code: _Optional[str] = ..., error_message: _Optional[str] = ..., artifact_ptrs: _Optional[_Iterable[str]] = ..., error_code_enum: _Optional[_Union[ErrorCode, str]] = ..., dispatch: _Optional[_Union[DispatchIdentity, _Mapping]] = ..., identity: _Optional[_Union[IdentityBinding, _Mapping]] = ..., result_ref: _Optional[_Union[ResourceRef, _Mapping]] = ..., artifact_refs: _Optional[_Iterable[_Union[ResourceRef, _Mapping]]] = ..., cost_usd: _Optional[float] = ..., inline_result: _Optional[bytes] = ..., result_ticket: _Optional[bytes] = ...) -> None: ...
 
 class JobProgress(_message.Message):
-    __slots__ = ("job_id", "step_id", "percent", "message", "result_ptr", "artifact_ptrs", "status", "dispatch", "identity", "result_ref", "artifact_refs")
+    __slots__ = ("job_id", "step_id", "percent", "message", "result_ptr", "artifact_ptrs", "status", "dispatch", "identity", "result_ref", "artifact_refs", "logs", "output", "output_offset")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     STEP_ID_FIELD_NUMBER: _ClassVar[int]
     PERCENT_FIELD_NUMBER: _ClassVar[int]
@@ -475,6 +475,9 @@ class JobProgress(_message.Message):
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
     RESULT_REF_FIELD_NUMBER: _ClassVar[int]
     ARTIFACT_REFS_FIELD_NUMBER: _ClassVar[int]
+    LOGS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_OFFSET_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     step_id: str
     percent: int
@@ -486,7 +489,20 @@ class JobProgress(_message.Message):
     identity: IdentityBinding
     result_ref: ResourceRef
     artifact_refs: _containers.RepeatedCompositeFieldContainer[ResourceRef]
-    def __init__(self, job_id: _Optional[str] = ..., step_id: _Optional[str] = ..., percent: _Optional[int] = ..., message: _Optional[str] = ..., result_ptr: _Optional[str] = ..., artifact_ptrs: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[JobStatus, str]] = ..., dispatch: _Optional[_Union[DispatchIdentity, _Mapping]] = ..., identity: _Optional[_Union[IdentityBinding, _Mapping]] = ..., result_ref: _Optional[_Union[ResourceRef, _Mapping]] = ..., artifact_refs: _Optional[_Iterable[_Union[ResourceRef, _Mapping]]] = ...) -> None: ...
+    logs: _containers.RepeatedCompositeFieldContainer[JobLogLine]
+    output: str
+    output_offset: int
+    def __init__(self, job_id: _Optional[str] = ..., step_id: _Optional[str] = ..., percent: _Optional[int] = ..., message: _Optional[str] = ..., result_ptr: _Optional[str] = ..., artifact_ptrs: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[JobStatus, str]] = ..., dispatch: _Optional[_Union[DispatchIdentity, _Mapping]] = ..., identity: _Optional[_Union[IdentityBinding, _Mapping]] = ..., result_ref: _Optional[_Union[ResourceRef, _Mapping]] = ..., artifact_refs: _Optional[_Iterable[_Union[ResourceRef, _Mapping]]] = ..., logs: _Optional[_Iterable[_Union[JobLogLine, _Mapping]]] = ..., output: _Optional[str] = ..., output_offset: _Optional[int] = ...) -> None: ...
+
+class JobLogLine(_message.Message):
+    __slots__ = ("level", "message", "at_ms")
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    level: str
+    message: str
+    at_ms: int
+    def __init__(self, level: _Optional[str] = ..., message: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...
 
 class JobCancel(_message.Message):
     __slots__ = ("job_id", "reason", "requested_by", "dispatch", "identity", "grace_sec")
