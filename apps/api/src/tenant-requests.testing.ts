@@ -39,9 +39,13 @@ type Fields = Readonly<Record<string, unknown>>;
  * omits a field. All other fields get generated texts.
  */
 const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongings) => Fields>> = {
-  'jobs.submit': (_, tenant) => ({
+  'jobs.submit': (words, tenant) => ({
     ...{ tenant_id: tenant, org_id: tenant, topic: 'job.default', priority: 'batch', context_mode: 'chat' },
     requires: [],
+    concurrency: { key: words('jobs.submit concurrency key'), limit: 5 },
+    rate: { key: words('jobs.submit rate key'), limit: 5, per: '1h' },
+    debounce: { key: words('jobs.submit debounce key'), period: '1h', max_wait: '2h' },
+    singleton: { key: words('jobs.submit singleton key'), mode: 'return' },
     principal_id: undefined,
   }),
   'jobs.remediate': (_words, _tenant, of) => ({ remediation_id: `remedy-of-${of.team}` }),

@@ -41,7 +41,8 @@ export function parseDurationMs(text: string): number {
 const key = Joi.string()
   .min(1)
   .max(limits.limitKeyChars)
-  .pattern(/^[^\p{Cc}]+$/u, 'characters')
+  .pattern(/^[^\p{Cc}]+$/u)
+  .messages({ 'string.pattern.base': '{{#label}} must not contain control characters' })
   .description('Key; it belongs to the tenant.');
 const most = Joi.number().integer().min(1).max(limits.limitByKey);
 const duration = (description: string) =>

@@ -106,7 +106,8 @@ export const createWorkerCredential = endpoint({
         .items(
           trimmed()
             .max(MAX_CHARS)
-            .pattern(/^job(\.([^\s.*>]+|\*))*(\.>)?$/),
+            .pattern(/^job(\.([^\s.*>]+|\*))*(\.>)?$/)
+            .messages({ 'string.pattern.base': '{{#label}} must be a topic or a pattern that begins with job' }),
         )
         .max(MAX_ENTRIES)
         .default([anyTopic])
