@@ -1,6 +1,7 @@
 import { encodePacket, jobProgressPacket, subjects } from '@svc/contract';
 import { parseServerList } from '@svc/jetstream';
 import { keys, type ReportChange } from '@svc/store';
+import { withTimeout } from '@svc/runtime';
 import { createWorker, type Job } from '@svc/worker-sdk';
 import { connect, type NatsConnection } from 'nats';
 import { WebSocket } from 'ws';
@@ -63,6 +64,7 @@ export async function streamLatencies(product: Product, reports: number): Promis
   const worker = createWorker({
     id: 'bench-stream',
     pool: 'gpu',
+    capabilities: ['gpu'],
     natsUrl,
     redisUrl,
     signals: [],
@@ -75,7 +77,7 @@ export async function streamLatencies(product: Product, reports: number): Promis
       headers: { 'X-API-Key': product.stack.info.keys.admin, 'Content-Type': 'application/json' },
       body: JSON.stringify({ topic: streamTopic, prompt: 'stream' }),
     });
-    const job = await begun;
+    const job = await withTimeout(begun, 10_000);
     const socket = await openStream(product, `/api/v1/jobs/${job.jobId}/stream`);
     const ms = await measureReports(connection, socket, worker.id, job, reports);
     socket.terminate();
