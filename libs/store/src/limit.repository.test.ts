@@ -188,6 +188,27 @@ describe('debounce', () => {
   });
 });
 
+describe('the usage of a limit', () => {
+  const usage = async (id: string) => {
+    const job = await use.store.jobs.load(id);
+    return job && use.store.limits.usage(job, Date.now());
+  };
+
+  it('names the jobs that hold it, the jobs before, and when it changes by itself', async () => {
+    for (const id of ['a', 'b', 'c']) await jobs.submit(id, { ...one(), ...rate(1) });
+    await jobs.submit('d', debounce);
+
+    expect(await usage('a')).toBeUndefined();
+    expect(await usage('c')).toEqual({ by: 'concurrency', holders: ['a'], held: 1, ahead: 1 });
+    expect(await usage('d')).toMatchObject({ by: 'debounce', dueMs: await use.store.limits.open() });
+
+    await jobs.claim();
+    await use.store.jobs.move('*', 'a', 'succeed');
+    expect(await usage('b')).toMatchObject({ by: 'rate', holders: ['a'], held: 1, ahead: 0 });
+    expect((await usage('b'))?.dueMs).toBeGreaterThan(Date.now());
+  });
+});
+
 describe('singleton', () => {
   const singleton: JobLimits = { singleton: { key: 's', mode: 'reject' } };
 
