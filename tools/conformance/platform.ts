@@ -92,7 +92,7 @@ export class Platform {
   /** Packets of one kind from one worker, in the order of arrival. */
   from<K extends PayloadKind>(kind: K, workerId: string): Received<K>[] {
     return this.received.flatMap((packet) =>
-      isOf(kind, packet) && [packet.sender_id, namedWorker(packet)].includes(workerId) ? [packet] : [],
+      hasKind(kind, packet) && [packet.sender_id, namedWorker(packet)].includes(workerId) ? [packet] : [],
     );
   }
 
@@ -100,7 +100,7 @@ export class Platform {
   results({ request, dispatch }: Sent): Received<'job_result'>[] {
     const named = ['', dispatch.dispatch_id];
     return this.received.flatMap((packet) =>
-      isOf('job_result', packet) &&
+      hasKind('job_result', packet) &&
       packet.body.job_id === request.job_id &&
       named.includes(packet.body.dispatch?.dispatch_id ?? '')
         ? [packet]
@@ -196,7 +196,7 @@ export class Platform {
   }
 }
 
-const isOf = <K extends PayloadKind>(kind: K, packet: Packet & Arrival): packet is Packet & Received<K> =>
+const hasKind = <K extends PayloadKind>(kind: K, packet: Packet & Arrival): packet is Packet & Received<K> =>
   packet.kind === kind;
 
 function namedWorker(packet: Packet): string | undefined {

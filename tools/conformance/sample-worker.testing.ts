@@ -57,7 +57,7 @@ export async function startSampleWorker(
   const running = new Map<string, Run>();
   const finished = new Map<string, Uint8Array>();
   let isDraining = false;
-  let isDeaf = false;
+  let isStopped = false;
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
 
@@ -79,9 +79,9 @@ export async function startSampleWorker(
   };
 
   async function handle(data: Uint8Array): Promise<void> {
-    if (isDeaf) return;
+    if (isStopped) return;
     const decoded = decodePacket(data);
-    if (decoded.kind === 'malformed' && faults.stopsAtMalformedPackets) isDeaf = true;
+    if (decoded.kind === 'malformed' && faults.stopsAtMalformedPackets) isStopped = true;
     const mayRun =
       decoded.kind === 'ok' || (decoded.kind === 'invalid' && decoded.code === 202 && faults.acceptsAnyTenant);
     if (!mayRun || decoded.packet.kind !== 'job_request') return;

@@ -206,7 +206,7 @@ describe('workers in Python', () => {
       expect(runs(id)).toBe(1);
     });
 
-    it('a drain finishes running jobs, and the jobs that arrive meanwhile run after the restart', async () => {
+    it('a drain finishes running jobs, and jobs that arrive during it run after the restart', async () => {
       const running = await submit('job.demo.sdk-slow', 'last', { seconds: 2 });
       await until(running, { state: 'RUNNING' });
       await eventually(() => expect(runs(running)).toBe(1), patience);

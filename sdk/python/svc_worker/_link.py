@@ -96,7 +96,7 @@ class Link:
         if self.client.is_closed:
             return
         try:
-            # Not `drain`, which waits for messages that nobody reads any more.
+            # Not `drain`, which waits for messages that are no longer read.
             await self.client.flush(timeout=FLUSH_TIMEOUT_SEC)
         except (nats.errors.Error, asyncio.TimeoutError, OSError):
             pass

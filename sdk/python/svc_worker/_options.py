@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._job import Job
 
 #: Handles the jobs of a topic. The return value is the result: bytes as is, anything else as JSON, None for no result.
-#: A plain function runs in a thread; it should look at `job.cancelled`.
+#: A plain function runs in a thread; it should check `job.cancelled`.
 JobHandler = Callable[["Job"], Union[Awaitable[Any], Any]]
 
 
