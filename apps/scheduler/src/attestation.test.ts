@@ -78,6 +78,7 @@ describe('while attestation is enforced', () => {
     for (const token of ['', stranger]) {
       const forged = await forger(token);
       forged.progress(id, 99, { dispatch: request.dispatch });
+      forged.report(id, { output: 'forged', dispatch: request.dispatch });
       await forged.answer(request, 'FAILED_FATAL');
     }
 
@@ -88,6 +89,11 @@ describe('while attestation is enforced', () => {
         `${kind} credential_invalid enforce`,
       ]),
     );
+    worker.report(id, { output: 'genuine', dispatch: request.dispatch });
+    await eventually(async () => {
+      const { events } = await use.store.eventLogs.read({ job: id }, 0, 100);
+      expect(events.map(({ text }) => (JSON.parse(text) as { text: string }).text)).toEqual(['genuine']);
+    });
     await worker.answer(request);
     await use.until(id, 'SUCCEEDED');
     expect((await use.job(id)).progress_percent).toBeUndefined();

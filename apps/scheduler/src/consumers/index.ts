@@ -55,7 +55,9 @@ export function startConsumers(bus: Bus, ctx: SchedulerContext, onFailed: OnFail
     ),
     bus.subscribe(
       subjects.jobStream,
-      async ({ packet }) => {
+      async (delivery) => {
+        const { packet } = delivery;
+        if (!(await ctx.trust.admits(delivery))) return;
         await bestEffort(subjects.jobStream.name, handleReport(ctx, packet.sender_id, packet.body));
       },
       { group: 'svc-scheduler' },
