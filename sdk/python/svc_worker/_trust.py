@@ -1,4 +1,4 @@
-"""Signatures of packets: ECDSA P-256 over SHA-256, in DER. See docs/reference/worker-protocol.md#packets."""
+"""Signatures of packets: ECDSA P-256 over SHA-256, in DER. See docs/reference/worker-protocol.md#signatures."""
 
 from __future__ import annotations
 
