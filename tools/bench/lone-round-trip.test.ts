@@ -32,7 +32,7 @@ const commands = {
     sadd: 2,
     scard: 1,
     set: 2,
-    smembers: 1,
+    smembers: 2,
     srem: 1,
     time: 2,
     zadd: 5,

@@ -8,10 +8,9 @@ export const limits = {
   labelKeyBytes: 256,
   labelValueBytes: 4_096,
   idChars: 512,
-  /** Concurrency, rate, debounce and singleton keys of jobs, and the largest limit and period of one. */
+  /** Concurrency, rate, debounce and singleton keys of jobs, and the largest limit of one. */
   limitKeyChars: 256,
   limitByKey: 10_000,
-  limitPeriodMs: 86_400_000,
   pageMost: 500,
   approvalTextBytes: 512,
   contentLabelBytes: 65_536,

@@ -191,11 +191,13 @@ export class SocketIoStreams {
     for (const id of this.members(name)) {
       const socket = this.io.sockets.sockets.get(id);
       const unsent = this.unsent.get(id) ?? 0;
-      if (!socket || unsent < settings.maxQueued) continue;
+      const connection = socket && upgrades.get(socket.request)?.socket;
+      // A connection that was just evicted stays in its rooms until its end is processed.
+      if (!connection || connection.destroyed || unsent < settings.maxQueued) continue;
       metrics.wsEvictions.inc({ reason: 'buffer_full' });
       metrics.wsPacketsDropped.inc(unsent);
       // It does not read, so no message can reach it.
-      upgrades.get(socket.request)?.socket.destroy();
+      connection.destroy();
     }
   }
 

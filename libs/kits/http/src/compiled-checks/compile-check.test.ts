@@ -48,7 +48,7 @@ describe('compiled validation', () => {
     );
 
     expect(left).toEqual([
-      'policy.putBundle', 'policy.addVelocityRule', 'policy.putVelocityRule', 'schedules.add', 'schedules.put',
+      'workers.createCredential', 'policy.putBundle', 'policy.addVelocityRule', 'policy.putVelocityRule', 'schedules.add', 'schedules.put',
     ]); // prettier-ignore
   });
 
