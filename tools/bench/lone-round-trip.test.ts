@@ -24,7 +24,7 @@ const calls = { bzpopmin: 1, fcall: 2 };
 
 /** Commands in Redis per job, including those inside scripts. */
 const commands = {
-  ...{ bzpopmin: 1, del: 1, exists: 2, expire: 2, fcall: 2, get: 1, hexists: 1, hmget: 3 },
+  ...{ bzpopmin: 1, del: 1, exists: 4, expire: 2, fcall: 2, get: 1, hexists: 1, hmget: 3 },
   ...{
     hset: 4,
     lpush: 1,
