@@ -89,7 +89,11 @@ export class WorkerTrustRepository {
 
   /** Number of changes so far. A record that is read later contains at least these. */
   async version(): Promise<number> {
-    return Number((await this.redis.get(keys.workerTrustVersion())) ?? 0);
+    // A pipeline of its own: while Redis hangs, an automatic one would delay requests by its time-out, since ioredis sends
+    // the next automatic pipeline only after the one before has ended.
+    const [[error, version] = [null, null]] = (await this.redis.pipeline().get(keys.workerTrustVersion()).exec()) ?? [];
+    if (error) throw error;
+    return Number(version ?? 0);
   }
 
   /** Workers that changed after a version. */
