@@ -39,6 +39,9 @@ export async function redisOptions(env: StoreEnv, use: RedisUse) {
           maxRetriesPerRequest: 1,
           enableOfflineQueue: true,
           enableAutoPipelining: true,
+          // ioredis sends an automatic pipeline only after the one before has ended. While Redis hangs, a request would wait for
+          // both, and its client would give up first. The rate limiter's script, its first command, is sent at once.
+          autoPipeliningIgnoredCommands: ['rlflxIncr'],
         }
       : { maxRetriesPerRequest: null }),
   };
