@@ -129,11 +129,15 @@ export const checks: readonly Check[] = [
     title: 'A cancel of an earlier dispatch, or of another job, stops nothing',
     async run(session) {
       session.requireDispatchEcho();
-      const sent = await session.dispatchSlow(session.options.slowSec, { attempt: 2 });
+      const { slowSec, settleMs, answerMs } = session.options;
+      const seconds = slowSec + settleMs / 1_000;
+      const sent = await session.dispatchSlow(seconds, { attempt: 2 });
+      // A cancel that precedes its dispatch stops nothing in any worker.
+      await session.started(sent);
       const older = { ...sent.dispatch, dispatch_id: randomUUID(), attempt: 1 };
       session.platform.cancel(randomUUID(), older, session.options.graceSec);
       session.platform.cancel(sent.request.job_id, older, session.options.graceSec);
-      await session.succeeded(sent, session.options.answerMs + session.options.slowSec * 1_000);
+      await session.succeeded(sent, answerMs + seconds * 1_000);
     },
   },
   {
