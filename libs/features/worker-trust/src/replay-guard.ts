@@ -31,10 +31,11 @@ export class ReplayGuard {
     private readonly clock: { nowMs(): number },
   ) {}
 
+  /** @param delivery with a valid signature */
   isReplay({ packet, bytes }: AttestedDelivery): boolean | Promise<boolean> {
     if (packet.kind === 'job_result') return false;
     const { signature } = splitSignature(bytes) ?? { signature: new Uint8Array() };
-    const key = `${packet.sender_id}:${sha256(Buffer.from(signature).toString('base64'))}`;
+    const key = `${packet.sender_id}:${sha256(getNonce(signature).toString('base64'))}`;
     return packet.kind === 'job_progress' ? this.isShared(key).then((isNew) => !isNew) : this.isKnown(key);
   }
 
@@ -68,4 +69,13 @@ export class ReplayGuard {
       for (const { reject } of batch) reject(error);
     }
   }
+}
+
+/**
+ * The `r` of an ECDSA signature in DER, which differs for each signature of a key. The signature itself does not identify a
+ * packet: anyone can turn a valid (r, s) into another valid one, (r, n - s).
+ */
+function getNonce(signature: Uint8Array): Buffer {
+  const rLength = signature[3] ?? 0;
+  return Buffer.from(signature.subarray(4, 4 + rLength));
 }
