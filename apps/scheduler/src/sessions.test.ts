@@ -122,6 +122,18 @@ describe('sessions', () => {
     await shake('w1', expired);
     await refused(scheduler, 'handshake session_expired enforce');
   }); // prettier-ignore
+
+  it('an attested worker with a session announces only its topics, also where sessions only warn', async () => {
+    const env = { sdkHandshake: 'warn', workerAttestation: 'enforce', packetSigningKey: services.secret } as const;
+    const scheduler = await use.start({ env });
+    await trusted(scheduler);
+    const { auth_token: token } = await handshake();
+
+    const worker = await use.rawWorker({ id: 'w1', silent: true, packetToken: token });
+    worker.shake({ topics: ['job.work', 'other.topic'] });
+
+    await refused(scheduler, 'handshake topic_not_allowed enforce');
+  });
 });
 
 describe('the trust handshake', () => {

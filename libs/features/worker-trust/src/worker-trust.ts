@@ -199,7 +199,7 @@ export class WorkerTrust {
     };
   }
 
-  /** Applies all earlier changes. Bounds the reads that a flood of forged results causes. */
+  /** Applies all earlier changes. Bounds the reads that a flood of forged packets causes. */
   private async syncSoon(): Promise<void> {
     const waitMs = this.syncedAtMs + MIN_SYNC_INTERVAL_MS - performance.now();
     if (waitMs > 0) await new Promise((resume) => setTimeout(resume, waitMs));
@@ -230,7 +230,7 @@ export class WorkerTrust {
     const known = this.workers.get(id);
     // Another process may have issued it a moment ago.
     if (first !== 'session_invalid' || !known || !sessions.isNewer(known, token)) return first;
-    return this.sync().then(check);
+    return this.syncSoon().then(check);
   }
 
   private findSignatureRefusal(delivery: AttestedDelivery): Refusal | Promise<Refusal> {
@@ -251,11 +251,13 @@ export class WorkerTrust {
   private findRefusal(packet: AttestedPacket): Refusal | Promise<Refusal> {
     if (!isFromClaimedWorker(packet)) return 'sender_id_mismatch';
     if (this.version < 0) return 'credential_cache_unavailable';
-    // A session was issued to the holder of a key of the credential, and was checked before.
-    if (this.sessions && isSessionToken(packet.auth_token)) return undefined;
+    const known = this.workers.get(packet.sender_id);
+    // A session was issued to the holder of a key of the credential, and was checked before. Its scope is checked again, since
+    // SVC_SDK_HANDSHAKE=warn admits a packet that is out of scope.
+    if (this.sessions && isSessionToken(packet.auth_token))
+      return known && !known.isRevoked ? findScopeRefusal(packet, known.scope) : 'credential_invalid';
     const token = getToken(packet);
     if (token === '') return 'auth_token_missing';
-    const known = this.workers.get(packet.sender_id);
     if (!known || known.isRevoked) return 'credential_invalid';
     const outcome = this.verifier.verify(known, token);
     const toReason = (verified: Awaited<typeof outcome>): RefusalReason | undefined => {
