@@ -16,6 +16,7 @@ import {
 } from '@svc/contract';
 import type { SessionTokens } from '@svc/identity';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { SESSION_SKEW_MS } from './sessions';
 import type { WorkerTrust } from './worker-trust';
 import type { WorkerTrustRepository } from './worker-trust.repository';
 
@@ -29,6 +30,8 @@ export interface HandshakeDeps {
   /** SVC_HANDSHAKE_DOMAIN_PREFIX */
   domainPrefix: string;
   onHandshake(outcome: string): void;
+  /** A step failed for a reason that is not the worker's. */
+  onError(error: unknown): void;
 }
 
 type Proof = 'CHALLENGE-REQUEST' | 'AUTHENTICATE';
@@ -42,7 +45,6 @@ class Refused extends Error {
 
 const SESSION_MS = 3_600_000;
 const CHALLENGE_MS = 60_000;
-const SKEW_MS = 60_000;
 const MAX_ID_CHARS = 128;
 const version = 1;
 const capabilityKey = /^[a-z][a-z0-9_.-]{0,63}$/;
@@ -132,7 +134,7 @@ export class HandshakeService {
       };
       const issued = await this.deps.trust.issueSession({
         ...{ workerId: id, jti: claims.jti, expiresAtMs: claims.exp * 1_000, nowMs, renewed },
-        previousUntilMs: nowMs + SKEW_MS,
+        previousUntilMs: nowMs + SESSION_SKEW_MS,
       });
       requireThat(issued, renewed === undefined ? 'AUTHENTICATION_FAILED' : 'SESSION_INVALID');
       // After a crash here the worker gets no token, and asks again. Other replicas read the session when they see its token.
@@ -163,6 +165,7 @@ export class HandshakeService {
       requireThat(skewMs <= handshakeSkewMs, 'CLOCK_SKEW');
       return await handle(packet);
     } catch (error) {
+      if (!(error instanceof Refused)) this.deps.onError(error);
       const reason =
         error instanceof Refused ? error.reason : Rejection.WORKER_HANDSHAKE_REJECTION_REASON_INTERNAL_ERROR;
       this.deps.onHandshake(Rejection[reason].replace('WORKER_HANDSHAKE_REJECTION_REASON_', '').toLowerCase());

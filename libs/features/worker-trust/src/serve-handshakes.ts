@@ -17,13 +17,15 @@ export interface HandshakeParts {
 
 /** Answers the trust handshakes of workers, unless sessions are not configured. */
 export function serveHandshakes(
-  { clock, onStop }: Pick<Boot<object>, 'clock' | 'onStop'>,
+  { clock, log, onStop }: Pick<Boot<object>, 'clock' | 'log' | 'onStop'>,
   { store, bus, senderId }: Pick<Platform, 'store' | 'bus' | 'senderId'>,
   { workers, signer, tokens, ...rest }: HandshakeParts,
 ): void {
   if (!signer || !tokens || !workers.sessions) return;
   const trust = new WorkerTrustRepository(store.redis);
-  const service = new HandshakeService({ trust, workers, signer, tokens, clock, senderId, ...rest });
+  const onError = (error: unknown) =>
+    log.oncePer('worker-handshake', 10_000).warn('a worker handshake failed; the worker tries again', { error });
+  const service = new HandshakeService({ trust, workers, signer, tokens, clock, senderId, onError, ...rest });
   const served = [
     bus.respond(subjects.workerChallenge.name, 'svc-scheduler', (bytes) => service.challenge(bytes)),
     bus.respond(subjects.workerAuthenticate.name, 'svc-scheduler', (bytes) => service.authenticate(bytes)),

@@ -17,7 +17,7 @@ export interface SessionHolder {
 /** Checks session tokens of workers against the session on record. */
 export class SessionCheck {
   /** Claims by the hash of a token, so that its signature is verified once. The oldest are dropped. */
-  private readonly read = new Map<string, SessionClaims | undefined>();
+  private readonly read = new Map<string, SessionClaims>();
 
   constructor(
     private readonly tokens: SessionTokens,
@@ -47,7 +47,8 @@ export class SessionCheck {
   private readToken(token: string): SessionClaims | undefined {
     if (!isSessionToken(token)) return undefined;
     const key = sha256(token);
-    if (this.read.has(key)) return this.read.get(key);
+    const known = this.read.get(key);
+    if (known) return known;
     const claims = this.tokens.read(token);
     if (!claims) return undefined;
     this.read.set(key, claims);

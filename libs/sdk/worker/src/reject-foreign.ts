@@ -1,4 +1,4 @@
-import { alertPacket, subjects, WireErrorCode, type TypedPacket } from '@svc/contract';
+import { alertPacket, limits, subjects, WireErrorCode, type TypedPacket } from '@svc/contract';
 import type { Receipt } from './ledger';
 import type { Link } from './link';
 
@@ -19,7 +19,8 @@ export function rejectForeign(
     severity: 'error',
     message: 'packet refused: the dispatch is assigned to another worker',
     code: WireErrorCode.ERROR_CODE_PERMISSION_DENIED,
-    details: { subject, sender_id, stream_seq: String(streamSeq ?? '') },
+    // An alert must fit in a message itself.
+    details: { subject, sender_id: sender_id.slice(0, limits.idChars), stream_seq: String(streamSeq ?? '') },
   });
   link.send(subjects.alert.name, alert);
   receipt.term();

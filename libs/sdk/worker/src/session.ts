@@ -70,12 +70,17 @@ export class SessionKeeper {
   private async refresh(): Promise<void> {
     clearTimeout(this.timer);
     let waitMs = retryMs;
+    const current = this.token;
     try {
-      this.session = await this.handshake(this.token);
+      this.session = await this.handshake(current);
       waitMs = (this.session.expiresMs - this.session.issuedMs) / 2;
     } catch (error) {
-      // A renewal never becomes a new session by itself: the next try proves the key again.
-      if (error instanceof Rejected) this.session = undefined;
+      // A renewal never becomes a new session by itself: the next try proves the key again. It follows at once, since packets
+      // without a session may be refused until then.
+      if (error instanceof Rejected) {
+        this.session = undefined;
+        if (current !== '') waitMs = 0;
+      }
       this.deps.onError(error, 'session handshake');
     }
     if (!this.isStopped) this.timer = setTimeout(() => void this.open(), waitMs);
