@@ -52,8 +52,8 @@ const fields = {
   allowed_pools: Joi.array().items(Joi.string()).description('Pools that the worker may join; * = all of them, empty = none.'),
   allowed_topics: Joi.array().items(Joi.string()).description('Topics, or patterns, whose jobs the worker may run; empty = none.'),
   public_keys: Joi.array().items(Joi.string()).description('Keys that verify the signatures of its packets, as PEM.'),
-  created_by: text('Principal that created the credential.'),
-  created_at: text('Time at which the current token was created.'),
+  created_by: text('Principal that last wrote the credential.'),
+  created_at: text('Time at which the credential was last written, also with keep_token.'),
 }; // prettier-ignore
 const optionalFields = {
   agent_id: text('Agent that the worker acts for.'),
