@@ -49,7 +49,9 @@ describe('a pool that drains', () => {
     await worker.answer(request);
 
     await use.until(running, 'SUCCEEDED');
-    await eventually(async () => expect(await stored()).toEqual({ requires: [], status: 'inactive', description: '' }));
+    // The loop that ends drains runs every 10 s.
+    const inactive = { requires: [], status: 'inactive', description: '' };
+    await eventually(async () => expect(await stored()).toEqual(inactive), { withinMs: 25_000 });
     expect(worker.order()).toEqual([running]);
 
     await store(table, { status: 'active' });

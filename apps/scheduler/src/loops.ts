@@ -26,6 +26,17 @@ export interface LoopSettings {
   onNoticeFailed(error: unknown): void;
 }
 
+/** Bounds one run of the loop; each call lets a bounded number of jobs through, so that Redis serves others in between. */
+const MAX_LIMIT_CALLS = 40;
+
+/** Lets jobs through whose rate or debounce period allows it now. */
+async function openLimits({ clock }: SchedulerContext, { limits }: Store): Promise<void> {
+  for (let calls = 0; calls < MAX_LIMIT_CALLS; calls++) {
+    const nextMs = await limits.open();
+    if (nextMs === undefined || nextMs > clock.nowMs()) return;
+  }
+}
+
 /** The scheduler's loops. See docs/reference/routing.md#repair. */
 export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: LoopSettings): Loop[] {
   const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept, onDrained, onNoticeFailed } = settings;
@@ -33,7 +44,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
     { name: 'dispatch', everyMs: 1_000, run: () => ctx.laneDispatcher.dispatchToAll() },
-    { name: 'limits', everyMs: 250, run: () => store.limits.open() },
+    { name: 'limits', everyMs: 250, run: () => openLimits(ctx, store) },
     { name: 'load', everyMs: 500, atStart: true, run: () => ctx.refreshLoad() },
     { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },
     {

@@ -3,6 +3,7 @@ export * from './connect';
 export * from './data.repository';
 export * from './dead-letter.repository';
 export * from './event-log.repository';
+export type { Acceptance, AcceptOutcome, MemoryClaim } from './job.acceptance';
 export type { Claimed, ClaimRequest, DispatchedJob, EndClaim } from './job.claim';
 export * from './job-endings';
 export * from './job.index';
@@ -10,6 +11,15 @@ export * from './job.placement';
 export * from './job.record';
 export * from './job.repository';
 export * from './job.result';
+export type {
+  DeadLetterWrite,
+  MoveExtras,
+  MoveOutcome,
+  NoteConditions,
+  ParkingQueue,
+  QueueEntry,
+  Retention,
+} from './job.transition';
 export * from './keys';
 export * from './lane-arrivals';
 export * from './lease';

@@ -1,133 +1,24 @@
 import type { TenantScope } from '@svc/contract';
 import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import { parsePlaced, placementDocument, type DispatchPlan, type Placed, type Placement } from './job.placement';
-import { claimDocument, type Claimed, type ClaimRequest, type EndClaim, parseClaimed, toFollowUp } from './job.claim';
+import { type Acceptance, acceptanceHead, type AcceptOutcome } from './job.acceptance';
+import { parsePlaced, type DispatchPlan } from './job.placement';
+import { claimDocument, type Claimed, type ClaimRequest, parseClaimed, toFollowUp } from './job.claim';
 import { flattenJob, parseJob, type DecisionRecord, type JobRecord } from './job.record';
+import {
+  type MoveExtras,
+  type MoveOutcome,
+  type NoteConditions,
+  type QueueEntry,
+  readMove,
+  type Retention,
+  toRetain,
+} from './job.transition';
 import type { Keys } from './keys';
-import { Fenced, type Fence } from './lease';
+import { Fenced } from './lease';
 import { luaJson } from './lua-json';
 import { auditKept } from './policy.repository';
 import { runScript, runScriptWith } from './scripts';
-
-/** Queues in which a job can be parked, by their key in queues.config.ts. */
-export type ParkingQueue = 'jobWaiting' | 'jobApprovals' | 'jobRunning';
-
-export interface QueueEntry {
-  queue: 'jobs' | 'outputScan';
-  /** Makes the entry id unique among those of the job. */
-  suffix: string;
-  delay_ms?: number;
-  priority?: number;
-  payload?: string;
-}
-
-export interface DeadLetterWrite {
-  /** The entry, JSON. */
-  body: string;
-  ttl_sec: number;
-  topic: string;
-  reason: string;
-}
-
-/** Effects applied atomically with a state transition. */
-export interface MoveExtras {
-  set?: Partial<JobRecord>;
-  unset?: (keyof JobRecord)[];
-  /** Queue in which the job is then parked, and the maximum time. */
-  park?: { queue: ParkingQueue; forMs: number };
-  queueEntries?: QueueEntry[];
-  deadLetter?: DeadLetterWrite;
-  /** Pending publish, performed after the write. */
-  intent?: string;
-  /** Restricts the allowed source states further. */
-  from?: readonly JobState[];
-  /** Required current dispatch. */
-  dispatchId?: string;
-  /** Required assigned worker. */
-  holder?: string;
-  /** Start of the current dispatch, µs: if the job is still DISPATCHED, the history records that it was RUNNING from then. */
-  startedAt?: number;
-  /** Fields that must be as they were read; '' = absent. */
-  guard?: Record<string, string>;
-  decision?: DecisionRecord;
-  /** Event (JSON) for the run of the job, delivered before the completion event if this ends the job. */
-  post?: string;
-  /** Entry (JSON) for the policy audit of the job's tenant. */
-  audit?: string;
-  /** Body of the result, to store under its usual key by the same call. */
-  resultBody?: Buffer;
-  /** A claim for the slot that this transition frees. It is made even when the transition is refused. */
-  claim?: EndClaim;
-}
-
-/** Conditions for writing facts about a job, and additional effects. */
-export interface NoteConditions {
-  states: readonly JobState[];
-  holder?: string;
-  dispatchId?: string;
-  /** Fields that must be as they were read; '' = absent. */
-  guard?: Record<string, string>;
-  /** Event (JSON) for the run of the job. */
-  post?: string;
-  /** Report of the worker (JSON) for the log of the job. */
-  event?: string;
-  deadLetter?: DeadLetterWrite;
-}
-
-export type MoveOutcome =
-  | { kind: 'moved'; from: JobState; state: JobState; atUs: number }
-  | { kind: 'refused'; state: JobState }
-  | { kind: 'stale' }
-  | { kind: 'changed' }
-  | { kind: 'other_tenant' }
-  | { kind: 'missing' };
-
-/** A memory named by a job or run. */
-export interface MemoryClaim {
-  id: string;
-  /** Shared among tenants by the installation, without an owner. */
-  shared: boolean;
-}
-
-export interface Acceptance {
-  id: string;
-  tenant: string;
-  traceId: string;
-  topic: string;
-  fields: Partial<JobRecord>;
-  context: string;
-  decision?: DecisionRecord;
-  priority: number;
-  /** Cost of a turn of its tenant among undecided jobs: 1, or less for a tenant of higher weight. Default 1. */
-  turnCost?: number;
-  /** The id was generated, so it cannot exist. */
-  isNew?: boolean;
-  /** Internal keys have a separate namespace, so that clients cannot reserve them. */
-  idempotency?: { key: string; hash: string; answer: string; ttlSec: number; isInternal?: boolean };
-  /** Rejects the job unless the caller holds the lock of its run, so that a stale engine creates no jobs. */
-  fence?: Fence;
-  /** Maximum number of open jobs of the tenant; 0 = no limit. */
-  activeLimit: number;
-  /** The memory it names, assigned to the tenant on first use. Absent for the job's own and its run's own. */
-  memory?: MemoryClaim;
-  /** A transition applied on creation: held or denied. */
-  next?: { event: 'hold' | 'deny'; extras: MoveExtras };
-  /** For a job that its decision permits; absent: the scheduler decides and places it. */
-  place?: Placement;
-}
-
-export type AcceptOutcome =
-  /** `cancelled`: jobs that its limits ended, with messages to publish. */
-  | { kind: 'accepted'; atUs: number; placed: Placed; cancelled?: readonly string[] }
-  /** Another job of its singleton key is open. */
-  | { kind: 'singleton'; jobId: string; traceId: string }
-  | { kind: 'replay'; answer: string }
-  | { kind: 'conflict' }
-  | { kind: 'backpressure'; active: number }
-  | { kind: 'exists' }
-  /** Another tenant owns its memory. */
-  | { kind: 'memory_taken' };
 
 export interface Admission extends DispatchPlan {
   /** Repeats a dispatch whose publish failed; not counted as another attempt. */
@@ -150,11 +41,6 @@ export interface JobHistoryEntry {
   at: number;
 }
 
-export interface Retention {
-  metaSec: number;
-  dataSec: number;
-}
-
 /** Reads a record. Concurrent reads are sent to Redis together. */
 export async function loadJob(redis: Redis, keys: Keys, id: string): Promise<JobRecord | undefined> {
   return parseJob(await redis.hgetall(keys.job(id)));
@@ -173,44 +59,6 @@ const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
 const ENDS_AWAITED_SEC = 60;
 const ANNOUNCE_WAIT_MS = 20_000;
-
-const toRetain = ({ metaSec, dataSec }: Retention) => ({ meta_sec: metaSec, data_sec: dataSec });
-
-/** The acceptance without the fields and the decision of the record. @param next the transition on creation, as for `move_job()` */
-const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): object => ({
-  id: a.id,
-  tenant: a.tenant,
-  trace_id: a.traceId,
-  topic: a.topic,
-  meta_sec: retention.metaSec,
-  priority: a.priority,
-  ...(a.turnCost !== undefined && a.turnCost !== 1 && { turn_cost: a.turnCost }),
-  active_limit: a.activeLimit,
-  queue: 'submit',
-  ...(a.idempotency && {
-    idempotency: {
-      key: a.idempotency.key,
-      hash: a.idempotency.hash,
-      answer: a.idempotency.answer,
-      ttl_sec: a.idempotency.ttlSec,
-      ...(a.idempotency.isInternal && { internal: true }),
-    },
-  }),
-  ...(a.isNew && { is_new: true }),
-  ...(a.fence && { fence: a.fence }),
-  ...(a.memory && { memory: a.memory }),
-  ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
-  ...(next && { next }),
-  ...(a.fields.request?.limits && { limits: a.fields.request.limits, retain: toRetain(retention) }),
-  ...(a.place && { place: placementDocument(a.place, toRetain(retention)) }),
-});
-
-/** The acceptance as `accept_job()` expects it. */
-export const acceptanceDocument = (a: Acceptance, retention: Retention): object => ({
-  ...acceptanceHead(a, retention),
-  fields: flattenJob(a.fields),
-  ...(a.decision && { decision: JSON.stringify(a.decision) }),
-});
 
 /** Job records in Redis. Each method is one round trip and makes no policy decisions. */
 export class JobRepository {
@@ -439,15 +287,3 @@ export class JobRepository {
 }
 
 const toCancelled = (ids: string[]) => (ids.length > 0 ? { cancelled: ids } : {});
-
-function readMove(reply: unknown, event: JobEvent): MoveOutcome {
-  const [kind, detail = '', at = ''] = reply as [MoveOutcome['kind'], string?, string?];
-  switch (kind) {
-    case 'moved':
-      return { kind, from: detail as JobState, state: jobStates.moves[event].to, atUs: Number(at) };
-    case 'refused':
-      return { kind, state: detail as JobState };
-    default:
-      return { kind };
-  }
-}

@@ -134,6 +134,19 @@ describe('starts per period', () => {
     expect(await jobs.claim()).toEqual(['c']);
   });
 
+  it('a period that frees many starts lets all of them through, in several calls', async () => {
+    const count = 150;
+    const ids = (prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+    for (const id of [...ids('a'), ...ids('b')]) await jobs.submit(id, rate(count));
+    expect(await jobs.claim(count)).toHaveLength(count);
+
+    const over = Date.now() + 120_000;
+    let calls = 0;
+    while (((await use.store.limits.open(over)) ?? Infinity) <= over) calls++;
+    expect(calls).toBe(2);
+    expect(await jobs.claim(2 * count)).toHaveLength(count);
+  });
+
   it('starts expire with their period, permissions without a start do not', async () => {
     const holders = keys.limitHolders('rate', 'acme', 'r');
     await jobs.submit('a', rate(2));

@@ -1,7 +1,7 @@
 import { inFlightStates } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import type { JobRecord } from './job.record';
-import type { ParkingQueue } from './job.repository';
+import type { ParkingQueue } from './job.transition';
 import type { Keys } from './keys';
 
 /** The queue entry of a job. */

@@ -2,7 +2,8 @@ import type { TenantScope } from '@svc/contract';
 import type { RunStatus } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { parsePlaced, type Placed } from './job.placement';
-import { acceptanceDocument, type Retention } from './job.repository';
+import { acceptanceDocument } from './job.acceptance';
+import type { Retention } from './job.transition';
 import type { Keys } from './keys';
 import { Fenced } from './lease';
 import {

@@ -1,4 +1,4 @@
-import type { Acceptance, MemoryClaim } from './job.repository';
+import type { Acceptance, MemoryClaim } from './job.acceptance';
 import type { Placed } from './job.placement';
 import type { RunEnd, RunStatus } from '@svc/lifecycle';
 import type { Fence } from './lease';

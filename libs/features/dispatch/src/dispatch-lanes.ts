@@ -67,8 +67,8 @@ export class LaneDispatcher {
       .sort((a, b) => loadScore(a) - loadScore(b));
     for (const worker of free) {
       await this.dispatchTo(worker.id);
-      // It stopped although it has room: no job waits for it any more.
-      if (registry.freeSlots(worker.id) > 0) return;
+      // It stopped although it has room: no job waits any more, unless it may run the jobs of one tenant only.
+      if (worker.scope?.tenant === undefined && registry.freeSlots(worker.id) > 0) return;
     }
   }
 

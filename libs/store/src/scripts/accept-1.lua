@@ -18,8 +18,8 @@
         2 context document     3 first decision (JSON) or ''     4 ... fields of the record, as field, value, ...
 
   A permitted job is dispatched to the proposed worker if no older job may want its slot and the limits allow it; otherwise
-  it is added to its lane, or to the list of the limit that it waits for. Without a placement, when the policy of its decision is not in effect, or when it does not fit in
-  its budgets, it goes to the queue of undecided jobs.
+  it is added to its lane, or to the list of the limit that it waits for. Without a placement, when the policy of its
+  decision is not in effect, or when it does not fit in its budgets, it goes to the queue of undecided jobs.
 
   Returns  accepted <µs> <queued> ''  |  accepted <µs> <waiting> <reason>  |  accepted <µs> <dispatched> <attempt>
            |  accepted <µs> <cancelled> '' (its concurrency key is full), each with the ids of jobs that its limits ended

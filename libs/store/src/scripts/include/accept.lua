@@ -48,7 +48,9 @@ local function accept_job(a, context)
   if limits then
     local now_ms = math.floor(at / 1000)
     set({ 'limits', cjson.encode(limits) })
-    if limits.singleton and not (a.next and is(TERMINAL, a.next.to)) then redis.call('SET', key.limitSingleton(a.tenant, limits.singleton.key), a.id) end
+    if limits.singleton and not (a.next and is(TERMINAL, a.next.to)) then
+      redis.call('SET', key.limitSingleton(a.tenant, limits.singleton.key), a.id)
+    end
     if limits.debounce and not a.next then
       limit_debounce(a.id, a.tenant, limits.debounce, a.retain, now_ms, cancelled)
     end

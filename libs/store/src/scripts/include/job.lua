@@ -92,8 +92,8 @@ local function job_end(id, record, state, body)
 end
 
 -- The line that announces the end of a job: its id, its state and, while clients wait for ends, what they read of it, unless
--- it is a job of a run, whose clients wait for the run. The body only of
--- a result that is released: one that still has to be scanned, or was withheld or redacted, is read by those who may.
+-- it is a job of a run, whose clients wait for the run. The body only of a result that is released: one that still has to be
+-- scanned, or was withheld or redacted, is read by those who may.
 local function ending_line(id, record, m, run)
   local line = id .. '\t' .. m.to
   if not run and ends_awaited == nil then ends_awaited = redis.call('EXISTS', key.endsAwaited()) == 1 end

@@ -53,9 +53,9 @@ local function lane_has_queue(lane, level)
   return redis.call('EXISTS', unpack(turns)) > 0
 end
 
--- The next tenant at a level and its oldest job: tenant, id, submitted_ms, list. `only` is the one tenant to consider, nil = all.
--- `read` caches lists of the oldest jobs, with
--- their scores, for a script that removes a job from its list when it removes it from the lane.
+-- The next tenant at a level and its oldest job: tenant, id, submitted_ms, list. `only` is the one tenant to consider,
+-- nil = all. `read` caches lists of the oldest jobs, with their scores, for a script that removes a job from its list when it
+-- removes it from the lane.
 local function lane_head(lane, level, read, only)
   local turns, tenant = key.laneTurns(lane, level)
   if not only then tenant = redis.call('ZRANGE', turns, 0, 0)[1]

@@ -129,21 +129,26 @@ end
 -- Lets waiting jobs through while permissions of a key are free, oldest first.
 local function limit_release_next(kind, tenant, name, now_ms)
   local waiting, limit = key.limitWaiters(kind, tenant, name), nil
+  local is_complete = false
   for _ = 1, MAX_RELEASED do
     local id = redis.call('ZRANGE', waiting, 0, 0)[1]
-    if not id then break end
+    is_complete = not id
+    if is_complete then break end
     local state, limits, blocked, attempts, created = unpack(redis.call('HMGET', key.job(id), unpack(BLOCKED_FIELDS)))
     limits = limits and cjson.decode(limits) or {}
     if not state or not blocked or blocked == '' or cjson.decode(blocked).by ~= kind or not limits[kind] then
       redis.call('ZREM', waiting, id)
     else
       limit = limits[kind]
-      if not limit_take(kind, limit, { id = id, tenant = tenant, attempts = attempts, created = tonumber(created) }, now_ms) then break end
+      is_complete = not limit_take(kind, limit, { id = id, tenant = tenant, attempts = attempts, created = tonumber(created) }, now_ms)
+      if is_complete then break end
       redis.call('ZREM', waiting, id)
       limit_advance(id, tenant, kind, limits, blocked, attempts, created, now_ms)
     end
   end
   if kind == 'rate' and limit then limit_schedule_rate(limit, tenant) end
+  -- Further starts may be free, and no end of a job lets the next one through.
+  if kind == 'rate' and not is_complete then redis.call('ZADD', key.limitsDue(), text(now_ms), limit_ref(kind, tenant, name)) end
   limit_forget(kind, tenant, name)
 end
 
