@@ -17,6 +17,7 @@ async def echo(job: Job) -> object:
 async def slow(job: Job) -> object:
     """Works in steps for as many seconds as the context says. A cancel ends it at the next step."""
     seconds = float(job.context.get("seconds", 60)) if isinstance(job.context, dict) else 60.0
+    job.progress(0, "started")
     for step in range(1, 21):
         await asyncio.sleep(seconds / 20)
         job.progress(step * 5, f"step {step} of 20")

@@ -93,7 +93,7 @@ export const checks: readonly Check[] = [
       await sleep(slowMs / 2);
       await session.platform.repeat(session.workerId, sent);
       const { body } = await session.succeeded(sent, session.options.answerMs + slowMs);
-      await checkExecutedOnce(session, sent, body.result_ptr, slowMs);
+      await checkExecutedOnce(session, sent, body.result_ptr, () => session.settle('slow'));
     },
   },
   {
@@ -102,21 +102,23 @@ export const checks: readonly Check[] = [
     async run(session) {
       const sent = await session.dispatch('echo');
       const { body } = await session.succeeded(sent);
-      await checkExecutedOnce(session, sent, body.result_ptr, 0, () => session.platform.repeat(session.workerId, sent));
+      await checkExecutedOnce(session, sent, body.result_ptr, async () => {
+        await session.platform.repeat(session.workerId, sent);
+        await session.settle();
+      });
     },
   },
   {
     id: 'cancel',
     title: 'A cancel stops the job within its grace period',
     async run(session) {
-      const sent = await session.dispatchSlow(longSec);
-      await session.started(sent);
+      const sent = await session.startSlow(longSec);
       const cancelledAtMs = performance.now();
       session.platform.cancel(sent.request.job_id, sent.dispatch, session.options.graceSec);
       const isIdle = ({ atMs, body }: Received<'heartbeat'>) => atMs > cancelledAtMs && body.active_jobs === 0;
       const ended = await session.platform.until(
         () => session.platform.results(sent)[0] ?? session.heartbeats().find(isIdle),
-        session.options.graceSec * 1_000 + session.options.settleMs,
+        session.options.graceSec * 1_000 + session.options.answerMs,
       );
       require(ended !== undefined, 'a result or an idle worker within the grace period', 'the job still runs');
       if (ended.kind === 'job_result') {
@@ -131,9 +133,8 @@ export const checks: readonly Check[] = [
       session.requireDispatchEcho();
       const { slowSec, settleMs, answerMs } = session.options;
       const seconds = slowSec + settleMs / 1_000;
-      const sent = await session.dispatchSlow(seconds, { attempt: 2 });
       // A cancel that precedes its dispatch stops nothing in any worker.
-      await session.started(sent);
+      const sent = await session.startSlow(seconds, { attempt: 2 });
       const older = { ...sent.dispatch, dispatch_id: randomUUID(), attempt: 1 };
       session.platform.cancel(randomUUID(), older, session.options.graceSec);
       session.platform.cancel(sent.request.job_id, older, session.options.graceSec);
@@ -145,8 +146,7 @@ export const checks: readonly Check[] = [
     title: 'A new dispatch of a job whose lease was lost runs, and its result names it',
     async run(session) {
       session.requireDispatchEcho();
-      const first = await session.dispatchSlow(longSec);
-      await session.started(first);
+      const first = await session.startSlow(longSec);
       session.platform.cancel(first.request.job_id, first.dispatch, session.options.graceSec);
       const { job_id: jobId } = first.request;
       const second = await session.dispatchSlow(session.options.slowSec, { jobId, attempt: 2 });
@@ -211,6 +211,7 @@ export const checks: readonly Check[] = [
     async run(session) {
       const env = { tenant_id: 'another-tenant' };
       const sent = await session.dispatch('echo', { draft: { env } });
+      await session.settle();
       await session.notExecuted(sent, 'no execution, since tenant_id differs from env');
     },
   },
@@ -221,6 +222,7 @@ export const checks: readonly Check[] = [
       session.requireDispatchEcho();
       const dispatch = { dispatch_id: randomUUID(), attempt: 1, assigned_worker_id: 'another-worker' };
       const sent = await session.dispatch('echo', { draft: { dispatch } });
+      await session.settle();
       await session.notExecuted(sent, 'no execution, since assigned_worker_id is another worker');
     },
   },
@@ -303,14 +305,17 @@ export const checks: readonly Check[] = [
     async run(session) {
       const { process, slowSec, answerMs, settleMs } = session.options;
       if (!process) throw new NotApplicable('its process is unknown: name it with --pid, or let this program start it');
-      const sent = await session.dispatchSlow();
-      await session.started(sent);
+      const seconds = slowSec + settleMs / 1_000;
+      const sent = await session.startSlow(seconds);
       process.drain();
+      const { platform, workerId } = session;
+      // A worker that does not announce that it drains has received the signal before its job ends.
       const isDraining = () =>
-        session.platform.from('handshake', session.workerId).find(({ body }) => body.capabilities['x-draining']);
-      await session.platform.until(isDraining, settleMs);
+        platform.from('handshake', workerId).find(({ body }) => body.capabilities['x-draining']) ??
+        platform.results(sent)[0];
+      await Promise.race([platform.until(isDraining, answerMs), process.ended]);
       const late = await session.dispatch('echo');
-      const { body } = await session.result(sent, answerMs + slowSec * 1_000);
+      const { body } = await session.result(sent, answerMs + seconds * 1_000);
       const status = jobStatusName(body.status);
       require(['SUCCEEDED', 'FAILED_RETRYABLE'].includes(status), 'SUCCEEDED or FAILED_RETRYABLE', status);
       await session.notExecuted(late, 'no execution of a job that was dispatched after the stop');
@@ -344,14 +349,11 @@ async function checkExecutedOnce(
   session: Session,
   sent: Sent,
   pointer: string,
-  runMs: number,
-  act?: () => Promise<void>,
+  act: () => Promise<void>,
 ): Promise<void> {
   const { platform } = session;
   if (pointer) await platform.writeBody(pointer, sentinel);
-  await act?.();
-  if (runMs > 0) await sleep(runMs);
-  await session.settle();
+  await act();
   const bodies = new Set(platform.results(sent).map(({ body }) => JSON.stringify(body)));
   require(bodies.size === 1, 'one result, or the same again', `${bodies.size} different results`);
   const stored = pointer ? String(await platform.readBody(pointer)) : sentinel;

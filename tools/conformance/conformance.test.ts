@@ -72,7 +72,8 @@ describe('every check fails for a worker that', () => {
     try {
       // Progress is judged from the reports of other checks.
       const only = id === 'progress' ? ['success', id] : [id];
-      const quick = { answerMs: 1_500, process: worker };
+      // Slow jobs last long enough that a repeat, and an early acknowledgement, is noticed on a busy machine.
+      const quick = { answerMs: 1_500, slowSec: 1.5, process: worker };
       const report = await runChecks(platform, options(fault, quick), { only });
 
       expect(report.checks.at(-1)).toMatchObject({ id, outcome: 'failed' });

@@ -22,7 +22,7 @@ otherwise start it yourself.
   --settle-sec N      time after which something that did not happen counts as not happening; default 2
   --slow-sec N        duration of slow jobs; default 2
   --grace-sec N       grace period of cancels, in whole seconds; default 5
-  --wait-sec N        time for the first heartbeat; default 60
+  --wait-sec N        time for the first heartbeat, and then for a handshake unless all topics are named; default 60
   --json              report as JSON on standard output
   --junit FILE        report also in the format of JUnit
 

@@ -38,7 +38,7 @@ export interface SessionOptions {
   slowSec: number;
   /** Grace period of cancels. */
   graceSec: number;
-  /** Time for the first heartbeat. */
+  /** Time for the first heartbeat, and then for a handshake unless all topics are named. */
   waitMs: number;
 }
 
@@ -48,13 +48,16 @@ export const maxHeartbeatGapMs = registryTtlMs / 3;
 
 /** The worker under test, as the checks use it. */
 export class Session {
+  /** Cleared for a worker that reports neither the progress of its slow jobs nor its running jobs in time. */
+  private reportsRunning = true;
+
   private constructor(
     readonly platform: Platform,
     readonly options: SessionOptions,
     readonly workerId: string,
   ) {}
 
-  /** Waits for a heartbeat of the pool. @throws Mismatch without one */
+  /** Waits for a heartbeat of the pool, and for a handshake if it decides on topics. @throws Mismatch without a heartbeat */
   static async open(platform: Platform, options: SessionOptions): Promise<Session> {
     const find = () =>
       platform.received.find(
@@ -67,7 +70,10 @@ export class Session {
     if (first?.kind !== 'heartbeat') {
       throw new Mismatch(`a heartbeat of pool ${options.pool} within ${options.waitMs / 1_000} s`, 'none');
     }
-    return new Session(platform, options, first.body.worker_id);
+    const { worker_id } = first.body;
+    const isEachNamed = Object.keys(options.topics).every((use) => options.named.has(use as TopicUse));
+    if (!isEachNamed) await platform.until(() => platform.from('handshake', worker_id)[0], options.waitMs);
+    return new Session(platform, options, worker_id);
   }
 
   heartbeats = () => this.platform.from('heartbeat', this.workerId);
@@ -115,22 +121,41 @@ export class Session {
     throw new Mismatch('SUCCEEDED', `${status} ${result.body.error_code}: ${result.body.error_message}`);
   }
 
-  /** @throws Mismatch when the dispatch succeeds */
+  /** @throws Mismatch when the dispatch succeeds within the settle time */
   async notExecuted(sent: Sent, expected: string): Promise<void> {
     const result = await this.findResult(sent, this.options.settleMs);
     if (result && jobStatusName(result.body.status) === 'SUCCEEDED') throw new Mismatch(expected, 'SUCCEEDED');
   }
 
-  /** Waits until the worker reports that it runs the job, or for the settle time when it reports nothing. */
-  async started({ request }: Sent): Promise<void> {
+  /**
+   * Dispatches a slow job, and waits until the worker reports that it runs the job. For a worker that reports nothing, waits
+   * for the settle time.
+   *
+   * @param seconds duration of the job, longer than the settle time
+   */
+  async startSlow(seconds: number, options?: Omit<DispatchOptions, 'topic'>): Promise<Sent> {
+    const { answerMs, settleMs } = this.options;
+    const sent = await this.dispatchSlow(seconds, options);
+    const { job_id: jobId } = sent.request;
     const find = () =>
       this.platform.received.find(
         ({ kind, body }) =>
-          (kind === 'job_progress' && 'percent' in body && body.job_id === request.job_id) ||
-          (kind === 'heartbeat' && 'running_jobs' in body && body.running_jobs.includes(request.job_id)),
-      );
-    await this.platform.until(find, this.options.settleMs);
+          (kind === 'job_progress' && 'percent' in body && body.job_id === jobId) ||
+          (kind === 'heartbeat' && 'running_jobs' in body && body.running_jobs.includes(jobId)),
+      ) ?? this.platform.results(sent)[0];
+    const report = await this.platform.until(find, this.reportsRunning ? answerMs : settleMs);
+    if (!this.reportsRunning || (report && report.kind !== 'job_result')) return sent;
+    this.reportsRunning = false;
+    // The job has ended before any report: another one is still running after the settle time.
+    return report ? this.startSlow(seconds, options) : sent;
   }
 
-  settle = (): Promise<void> => new Promise((resume) => setTimeout(resume, this.options.settleMs));
+  /** Waits until a further job has ended, so that the worker has received every earlier dispatch, and for the settle time. */
+  async settle(use: 'echo' | 'slow' = 'echo'): Promise<void> {
+    const { answerMs, settleMs, slowSec } = this.options;
+    // A worker with a single slot may have to run two slow jobs before this one.
+    if (use === 'slow') await this.result(await this.dispatchSlow(), answerMs + 3_000 * slowSec);
+    else await this.result(await this.dispatch(use));
+    await new Promise((resume) => setTimeout(resume, settleMs));
+  }
 }
