@@ -242,7 +242,8 @@ async function start(
   const probes = { addr: env.metricsAddr, open: false };
   const platform = await openPlatform(boot, { service: 'gateway', queues, probes, metrics: opened });
   const registry = openRegistry(env);
-  await followWorkers(boot, platform, registry, await openWorkerTrust(boot, platform));
+  const streams = await openStreams(boot, platform, metrics);
+  await followWorkers(boot, platform, registry, await openWorkerTrust(boot, platform), streams.onHeartbeat);
   const onProblem = (problem: unknown) => void defects.push(problem);
   const fleetHooks = { onProblem, onChange: () => undefined };
   const files = await openFleetFiles(
@@ -251,7 +252,6 @@ async function start(
   );
   const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
-  const streams = await openStreams(boot, platform, metrics);
   const built = buildContext(boot, {
     streams,
     platform,

@@ -56,7 +56,8 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     onReconnected: () => registry.busConnected(clock.nowMs()),
   });
   const trust = await openWorkerTrust(boot, platform);
-  await followWorkers(boot, platform, registry, trust);
+  const streams = await openStreams(boot, platform, metrics);
+  await followWorkers(boot, platform, registry, trust, streams.onHeartbeat);
   const { fleet } = await openFleet(boot, platform.store);
   onStop(
     'files',
@@ -66,7 +67,6 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   );
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
 
-  const streams = await openStreams(boot, platform, metrics);
   const ctx = buildContext(boot, {
     streams,
     platform,

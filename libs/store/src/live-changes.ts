@@ -128,14 +128,11 @@ export class LiveChanges {
   }
 
   private announce(line: string): void {
-    let change: Change;
     try {
-      change = JSON.parse(line) as Change;
+      this.follower.onChange(JSON.parse(line) as Change);
     } catch {
-      // Of another version.
+      // Of another version: the text, or a kind that the follower does not know.
       this.follower.onGap();
-      return;
     }
-    this.follower.onChange(change);
   }
 }

@@ -1,12 +1,11 @@
 import { redisOptions } from '@svc/store';
-import { openHub, StreamLimits, type StreamHub } from '@svc/streams';
+import { openHub, StreamLimits, type OpenHub } from '@svc/streams';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import { Redis } from 'ioredis';
 import type { StreamMetrics } from './stream-socket';
 
-export interface Streams {
-  hub: StreamHub;
+export interface Streams extends Pick<OpenHub, 'hub' | 'onHeartbeat'> {
   limits: StreamLimits;
 }
 
@@ -19,7 +18,7 @@ export async function openStreams(
   const listener = new Redis({ ...(await redisOptions(env, 'worker')), autoResubscribe: false, lazyConnect: true });
   const warn = (error: unknown) => log.oncePer('streams', 10_000).warn('stream events interrupted', { error });
   listener.on('error', warn);
-  const { hub, close } = openHub({
+  const { hub, onHeartbeat, close } = openHub({
     redis: store.redis,
     listener,
     bus,
@@ -29,5 +28,6 @@ export async function openStreams(
     onResultHidden: () => metrics.wsResultsHidden.inc(),
   });
   onStop('stream events', close);
-  return { hub, limits: new StreamLimits({ perTenant: env.streamsPerTenant, perAddress: env.streamsPerAddress }) };
+  const limits = new StreamLimits({ perTenant: env.streamsPerTenant, perAddress: env.streamsPerAddress });
+  return { hub, onHeartbeat, limits };
 }

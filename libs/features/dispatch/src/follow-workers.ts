@@ -16,12 +16,15 @@ const expireEveryMs = 5_000;
 /**
  * Keeps the registry of live workers up to date from their broadcasts, by the rules of the scheduler, in a process that
  * dispatches new jobs. Jobs of lost workers are the scheduler's concern: here a silent worker is only not selected any more.
+ *
+ * @param onAdmitted receives the heartbeats that the worker trust admits
  */
 export async function followWorkers(
   { clock, log, onStop }: Pick<Boot<WorkerTimes>, 'clock' | 'log' | 'onStop'>,
   { store, bus, license }: Pick<Platform, 'store' | 'bus' | 'license'>,
   registry: WorkerRegistry,
   trust: Pick<WorkerTrust, 'admits' | 'scopeOf'>,
+  onAdmitted: (heartbeat: PacketDelivery<'heartbeat'>['packet']) => void = () => undefined,
 ): Promise<void> {
   const workerRefused = (worker_id: string, reason: string) =>
     log.oncePer(`refused:${worker_id}`, 3_600_000).debug('worker rejected', { worker_id, reason });
@@ -34,7 +37,9 @@ export async function followWorkers(
   const options = { isReportedElsewhere: true };
   const onHeartbeat = async (delivery: PacketDelivery<'heartbeat'>) => {
     const { packet } = delivery;
-    if (await trust.admits(delivery)) await registerHeartbeat(deps, packet.sender_id, packet.body).catch(failed);
+    if (!(await trust.admits(delivery))) return;
+    onAdmitted(packet);
+    await registerHeartbeat(deps, packet.sender_id, packet.body).catch(failed);
   };
   const onHandshake = async (delivery: PacketDelivery<'handshake'>) => {
     const { packet } = delivery;

@@ -3,21 +3,16 @@ import type { StreamEvent } from './stream-event';
 
 /**
  * Subjects of the bus that are forwarded. Those of jobs are not: a packet on `sys.job.>` is a claim of its sender, so job
- * events are made from records. See docs/adr/0025-streams.md.
+ * events are made from records. Heartbeats are forwarded once they are admitted. See docs/adr/0025-streams.md.
  */
-export const tappedSubjects = [
-  subjects.heartbeat.name,
-  subjects.alert.name,
-  subjects.workflowEvent.name,
-  'sys.audit.>',
-] as const;
+export const tappedSubjects = [subjects.alert.name, subjects.workflowEvent.name, 'sys.audit.>'] as const;
 
 const isAudit = (subject: string): boolean => subject.startsWith('sys.audit.');
 const MAX_AUDIT_BYTES = 65_536;
 
 /**
  * The event of a message on the bus; undefined when it is unreadable. A tenant counts only on subjects that workers cannot
- * publish on: heartbeats and alerts have none.
+ * publish on: alerts have none.
  */
 export function toBusEvent(subject: string, bytes: Uint8Array): StreamEvent | undefined {
   if (isAudit(subject) && bytes[0] === OPENING_BRACE) return auditEvent(subject, bytes);
@@ -26,10 +21,6 @@ export function toBusEvent(subject: string, bytes: Uint8Array): StreamEvent | un
   const { packet } = decoded;
   const json = packetToJson(packet);
   switch (packet.kind) {
-    case 'heartbeat':
-      return subject === subjects.heartbeat.name
-        ? { class: 'worker', type: 'worker.heartbeat', packet: json }
-        : undefined;
     case 'alert':
       return alertEvent(subject, packet, json);
     case 'job_progress':
@@ -38,6 +29,13 @@ export function toBusEvent(subject: string, bytes: Uint8Array): StreamEvent | un
       return undefined;
   }
 }
+
+/** The event of a heartbeat that the worker trust has admitted. */
+export const heartbeatEvent = (packet: Extract<Packet, { kind: 'heartbeat' }>): StreamEvent => ({
+  class: 'worker',
+  type: 'worker.heartbeat',
+  packet: packetToJson(packet),
+});
 
 const OPENING_BRACE = 0x7b;
 

@@ -1,7 +1,7 @@
 /** Events of jobs, runs and workers for stream clients: who may see which, and how they are resumed. */
 export { classAccess, readableClasses } from './event-classes';
 export { StreamHub, type Subscriber } from './hub';
-export { openHub } from './open-hub';
+export { openHub, type OpenHub } from './open-hub';
 export type { EventDeps } from './open-events';
 export { Frame, type EventClass, type StreamEvent } from './stream-event';
 export { StreamLimits, type StreamCaps } from './stream-limits';

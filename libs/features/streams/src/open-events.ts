@@ -1,5 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
-import { answer, EventStream } from '@svc/http';
+import { addressBucket, answer, EventStream } from '@svc/http';
 import { findJob } from '@svc/jobs';
 import type { Store } from '@svc/store';
 import { requireFound } from '@svc/workflows';
@@ -47,7 +47,7 @@ async function openEvents(
   if (lastEventId !== undefined && (await isAtEnd(store, subject, from))) {
     return answer(undefined, { status: 204 });
   }
-  const release = limits.take(caller.tenant, ip);
+  const release = limits.take(caller.tenant, addressBucket(ip));
   const deps = { hub, logs: store.eventLogs };
   return new EventStream((signal) => readEvents(deps, subject, from, follow, signal), release);
 }

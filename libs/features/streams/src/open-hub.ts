@@ -1,8 +1,7 @@
 import type { Bus, Consumption } from '@svc/bus';
-import { subjects } from '@svc/contract';
 import { LiveChanges, type Change } from '@svc/store';
 import type { Redis } from 'ioredis';
-import { tappedSubjects, toBusEvent } from './bus-events';
+import { heartbeatEvent, tappedSubjects, toBusEvent } from './bus-events';
 import { StreamHub, type EventSource, type HubHooks } from './hub';
 import { chatEvent, hidesResult, jobChangeEvents, reportEvent, runChangeEvent } from './job-packets';
 import type { StreamEvent } from './stream-event';
@@ -17,8 +16,15 @@ export interface HubDeps extends HubHooks {
   onResultHidden(): void;
 }
 
+export interface OpenHub {
+  hub: StreamHub;
+  /** Forwards a heartbeat that the worker trust has admitted. */
+  onHeartbeat(this: void, packet: Parameters<typeof heartbeatEvent>[0]): void;
+  close(): Promise<void>;
+}
+
 /** The hub of a gateway, with the changes in Redis and the subjects of the bus as its source. */
-export function openHub(deps: HubDeps): { hub: StreamHub; close(): Promise<void> } {
+export function openHub(deps: HubDeps): OpenHub {
   const hub = new StreamHub(deps);
   const onChange = (change: Change) => {
     if (change.kind === 'job' && hidesResult(change)) deps.onResultHidden();
@@ -28,6 +34,10 @@ export function openHub(deps: HubDeps): { hub: StreamHub; close(): Promise<void>
   hub.connect(joinSources(changes, busSource(hub, deps.bus)));
   return {
     hub,
+    onHeartbeat(packet) {
+      // Only clients with access to all tenants receive heartbeats.
+      if (hub.hasAllTenants) hub.publish(heartbeatEvent(packet));
+    },
     async close() {
       await hub.close();
       changes.close();
@@ -51,8 +61,6 @@ function toEvents(change: Change, senderId: string): StreamEvent[] {
 function busSource(hub: StreamHub, bus: Pick<Bus, 'tap' | 'flush'>): EventSource {
   let taps: Consumption[] = [];
   const onMessage = ({ subject, bytes }: { subject: string; bytes: Uint8Array }) => {
-    // Most messages are heartbeats, which only clients with access to all tenants receive.
-    if (subject === subjects.heartbeat.name && !hub.hasAllTenants) return;
     const event = toBusEvent(subject, bytes);
     if (event) hub.publish(event);
   };

@@ -44,6 +44,19 @@ describe('connections', () => {
     await listening?.close(0);
   });
 
+  it('count once when a request is served without its upgrade', async () => {
+    listening = await serve((_req, res) => void res.end('served'), { ...usual, maxConnectionsPerAddress: 1 });
+    const { server } = listening;
+    server.on('upgrade', (_req, socket) => {
+      socket.unshift(Buffer.from(ask));
+      server.emit('connection', socket as Socket);
+    });
+
+    const offer = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+
+    expect(await isServed(open(offer))).toBe(true);
+  });
+
   describe('that do not read their responses', () => {
     it('are closed when they do not read, while others are served', async () => {
       const big = Buffer.alloc(32 * 1_024 * 1_024);

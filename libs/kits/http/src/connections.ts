@@ -22,6 +22,8 @@ export function boundConnections(server: Server | TlsServer, limits: ConnectionL
   server.maxConnections = maxConnections;
   server.on('drop', () => onConnectionRefused?.('total'));
   server.prependListener('connection', (socket: Socket) => {
+    // Announced again for each request that ignores an upgrade.
+    if (sockets.has(socket)) return;
     sockets.add(socket);
     const { remoteAddress = '' } = socket;
     const address = isProxy?.(remoteAddress) ? undefined : addressBucket(remoteAddress);

@@ -47,7 +47,8 @@ export async function sendEvents(res: ServerResponse, stream: EventStream, optio
   res.once('close', end);
   stopping?.addEventListener('abort', end, { once: true });
   try {
-    if (stopping?.aborted) end();
+    // The client may have disconnected while the handler ran.
+    if (stopping?.aborted || res.destroyed) end();
     res.statusCode = 200;
     res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
     // Proxies would otherwise collect events.

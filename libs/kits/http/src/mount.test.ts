@@ -2,6 +2,7 @@ import { AppError } from '@svc/contract';
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
 import { endpointCases } from './endpoint-cases';
+import { EventStream } from './event-stream';
 import { mount } from './mount';
 import { bodyLimit, dropNote, routes, startSurface } from './surface.fixture';
 
@@ -264,6 +265,21 @@ describe('guarded routes', () => {
         body: { error: 'internal error', code: 'internal_error', status: 500 },
       });
       expect(api.defects).toEqual([new Error('redis://10.0.0.1 failed')]);
+    });
+
+    it('a stream that is opened after the timeout is released', async () => {
+      let open = (_stream: EventStream) => undefined as void;
+      act = () => new Promise((resolve) => (open = resolve));
+      expect(await api.as('admin')('DELETE', note)).toMatchObject({ status: 503 });
+
+      const released = new Promise<void>((resolve) => {
+        async function* read() {
+          yield [];
+        }
+        open(new EventStream(read, resolve));
+      });
+
+      await released;
     });
 
     it('503: a recognized failure, and a handler timeout', async () => {

@@ -59,7 +59,15 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
       requestId: exchange.requestId,
       ip,
     };
-    const result = await inTime(route.run(call as Parameters<typeof route.run>[0]), options.handlerTimeoutMs);
+    const work = route.run(call as Parameters<typeof route.run>[0]);
+    const result = await inTime(work, options.handlerTimeoutMs).catch((error: unknown) => {
+      // A stream that is opened after the timeout is not sent.
+      work.then(
+        (late) => late instanceof EventStream && late.close(),
+        () => undefined,
+      );
+      throw error;
+    });
     if (!(result instanceof EventStream)) return send(res, endpoint, result, options.checkAnswers);
     await sendEvents(res, result, {
       keepAliveMs: KEEP_ALIVE_MS,

@@ -1,6 +1,7 @@
 import { endpoint, shape, type Caller, type Endpoint } from '@svc/contract';
 import type { Presented } from '@svc/identity';
 import Joi from 'joi';
+import { EventStream } from './event-stream';
 import { answer, handlersFor, type Route } from './handler';
 import { mount } from './mount';
 import type { MountOptions, Served } from './options';
@@ -92,7 +93,10 @@ export const routes: readonly Route<Ctx>[] = [
     ),
   ),
   handle(looseNote, async ({ body }) => ({ body })),
-  handle(dropNote, async ({ ctx, params }) => void (await ctx.act(params.id))),
+  handle(dropNote, async ({ ctx, params }) => {
+    const made = await ctx.act(params.id);
+    return made instanceof EventStream ? made : undefined;
+  }),
   handle(probe, async ({ query, ctx }) => {
     const ok = ((await ctx.act(query.act ?? '')) ?? true) as boolean;
     return query.act === 'unready' ? answer({ ok: false }, { status: 503 }) : { ok };
