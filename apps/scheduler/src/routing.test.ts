@@ -1,5 +1,5 @@
 import { heartbeatPacket } from '@svc/contract';
-import { needsFromSpec, type Pool, type PoolTable } from '@svc/routing';
+import { needsFromSpec, type Pool, type PoolTable, toLane, toRoutingNeeds } from '@svc/routing';
 import { decideJob } from '@svc/dispatch';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
@@ -156,6 +156,24 @@ describe('a full worker', () => {
 });
 
 describe('worker requirements of a job', () => {
+  it('a free worker of another tenant does not keep a job waiting that enters an idle lane', async () => {
+    const { ctx } = await use.start({ idle: true });
+    const id = await use.submit();
+    await decideJob(ctx, id);
+    ctx.registry.restrict((worker) =>
+      worker === 'other' ? { tenant: 'globex', pools: ['*'], topics: ['job.>'] } : undefined,
+    );
+    for (const worker_id of ['other', 'w1']) {
+      const head = { trace_id: '', sender_id: worker_id, nowUs: 1 };
+      const { body } = heartbeatPacket(head, { worker_id, pool: 'main', max_parallel_jobs: 1, active_jobs: 0 });
+      ctx.registry.heartbeat(body, ctx.clock.nowMs());
+    }
+
+    await ctx.laneDispatcher.dispatchFromLane(toLane(toRoutingNeeds('job.work', [], {})));
+
+    expect(await use.job(id)).toMatchObject({ state: 'DISPATCHED', worker_id: 'w1' });
+  });
+
   it.each(['preferred_worker_id', 'affinity'])(
     'jobs that wait with %s are left to their worker while it has capacity',
     async (label) => {
