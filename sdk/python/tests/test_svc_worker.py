@@ -4,6 +4,7 @@ import asyncio
 import io
 import logging
 import unittest
+from unittest import mock
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -98,6 +99,8 @@ class Packets(unittest.TestCase):
 
 
 class Runs(unittest.IsolatedAsyncioTestCase):
+    # A busy machine may delay the first part until the incomplete word is overdue.
+    @mock.patch("svc_worker._output.MAX_WORD_SEC", 60)
     async def test_partial_output_is_sent_in_words_and_bounded_parts(self) -> None:
         sent: "list[OutputReport]" = []
         shown = JobOutput(sent.append)
