@@ -3,8 +3,8 @@ import type { BlockedBy, JobRecord } from './job.record';
 import type { Keys } from './keys';
 import { runScript } from './scripts';
 
-/** Keys processed by one call; further ones follow with the next. */
-const MAX_DUE_KEYS = 100;
+/** Keys processed by one call, which lets up to 64 jobs of each through; further ones follow with the next. */
+const MAX_DUE_KEYS = 16;
 /** Permissions of one key that one call checks. */
 const MAX_CHECKED = 1_000;
 /** Holders shown in explanations. */

@@ -29,11 +29,11 @@ export async function handleReport(deps: SchedulingDeps, senderId: string, repor
   if (!deps.reports.allow(senderId, jobId, bytes)) return drop('rate');
   if (await lacksRequiredDispatch(deps, 'progress', senderId, report)) return;
 
-  const state = deps.reports.of(jobId, dispatchId);
-  const work = state.last.then(() => addReport(deps, senderId, report, dispatchId, state));
-  // The next report of the job is processed also after a failed one.
-  state.last = work.catch(() => undefined);
-  if ((await work) !== 'added') drop('not_holder');
+  const isAdded = await deps.reports.inOrder(
+    [senderId, jobId, dispatchId],
+    async (state) => (await addReport(deps, senderId, report, dispatchId, state)) === 'added',
+  );
+  if (!isAdded) drop('not_holder');
 }
 
 async function addReport(
@@ -58,7 +58,7 @@ async function addReport(
       isShown ? { kind: 'output', at, text: checked.text, offset: output_offset } : { kind: 'withheld', at },
     );
   }
-  if (reports.length === 0) return 'added';
+  if (reports.length === 0) return (await findJob(deps, senderId, jobId, dispatchId)) ? 'added' : 'stale';
   return deps.store.eventLogs.report(
     jobId,
     senderId,

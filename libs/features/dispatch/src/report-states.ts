@@ -31,14 +31,37 @@ interface Allowance {
 /** State of running jobs that report, in this process only: after a restart a job begins with a new one. */
 export class ReportStates {
   private readonly states = new Map<string, ReportState>();
+  /** Of reports that are processed now, whose senders may not hold the jobs that they name. */
+  private readonly unconfirmed = new Map<string, ReportState>();
   private readonly allowances = new Map<string, Allowance>();
 
   constructor(private readonly clock: { nowMs(): number }) {}
 
-  of(jobId: string, dispatchId: string): ReportState {
-    const key = JSON.stringify([jobId, dispatchId]);
-    const state = this.states.get(key) ?? { tail: '', isWithheld: false, last: Promise.resolve() };
-    return keepNewest(this.states, key, state);
+  /**
+   * Processes a report after the earlier ones of its sender about this dispatch. The state is kept only if the sender holds the
+   * job, so that a worker that names jobs of others displaces none of their states.
+   *
+   * @param process returns whether the sender holds the job
+   */
+  async inOrder(
+    [senderId, jobId, dispatchId]: readonly [senderId: string, jobId: string, dispatchId: string],
+    process: (state: ReportState) => Promise<boolean>,
+  ): Promise<boolean> {
+    const key = JSON.stringify([senderId, jobId, dispatchId]);
+    const known = this.states.get(key) ?? this.unconfirmed.get(key);
+    const state = known ?? { tail: '', isWithheld: false, last: Promise.resolve() };
+    if (!this.states.has(key)) this.unconfirmed.set(key, state);
+    const work = state.last.then(() => process(state));
+    // The next report is processed also after a failed one.
+    const last = work.catch(() => undefined);
+    state.last = last;
+    try {
+      const isHolder = await work;
+      if (isHolder) keepNewest(this.states, key, state);
+      return isHolder;
+    } finally {
+      if (state.last === last || this.states.has(key)) this.unconfirmed.delete(key);
+    }
   }
 
   /** Whether a worker may send a report of this size now. */

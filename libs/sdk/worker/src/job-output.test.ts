@@ -34,6 +34,16 @@ describe('log lines and partial output', () => {
     ]);
   });
 
+  it('no character is divided between two parts', () => {
+    shown.write(`${'x'.repeat(16_383)}😀`);
+    shown.flush();
+
+    expect(sent.map(({ output, output_offset }) => [output.slice(-2), output_offset])).toEqual([
+      ['xx', 0],
+      ['😀', 16_383],
+    ]);
+  });
+
   it('an incomplete word is sent after a while', async () => {
     shown.write('word');
 

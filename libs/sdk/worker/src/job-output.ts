@@ -64,7 +64,7 @@ export class JobOutput {
   private sendUntil(end: number): void {
     let from = 0;
     while (from < end || this.lines.length > 0) {
-      const output = this.text.slice(from, Math.min(end, from + MAX_OUTPUT_CHARS));
+      const output = this.text.slice(from, cutAt(this.text, Math.min(end, from + MAX_OUTPUT_CHARS)));
       this.send({ logs: this.lines.splice(0, MAX_LINES), output, output_offset: this.sentChars });
       from += output.length;
       this.sentChars += output.length;
@@ -72,6 +72,11 @@ export class JobOutput {
     if (from > 0) this.wordSinceMs = performance.now();
     this.text = this.text.slice(from);
   }
+}
+
+/** The position, or the one before if it is within a surrogate pair, of which each half would be lost. */
+function cutAt(text: string, position: number): number {
+  return position < text.length && /[\ud800-\udbff]/.test(text.charAt(position - 1)) ? position - 1 : position;
 }
 
 function lastSpace(text: string): number {
