@@ -16,7 +16,7 @@ const layers = {
 const features = [
   ...['audit', 'settings', 'registry', 'worker-trust', 'admission', 'decision', 'budget', 'jobs', 'approvals'],
   ...['policy-admin', 'config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'streams'],
-  ...['status', 'locks'],
+  ...['status', 'locks', 'governance', 'evals', 'evidence'],
 ];
 const belowFeatures = ['adapter', 'runtime', 'pure', 'testing'].map((layer) => `layer:${layer}`);
 const featureOrder = features.map((name, place) => ({
@@ -31,6 +31,10 @@ const onlyTestsImportFixtures = { group: ['@svc/fixtures/*'], message: 'Only tes
 const onlyTestsImportSdk = {
   name: '@svc/worker-sdk',
   message: 'The worker SDK is for workers; here only tests import it.',
+};
+const onlyTestsImportVerifier = {
+  name: 'svc-verify',
+  message: 'The verifier of evidence bundles is for auditors; here only tests import it.',
 };
 const useOutbound =
   'Request URLs with createOutboundClient() of @svc/outbound: it refuses internal addresses and bounds time, size and redirects.';
@@ -83,7 +87,12 @@ export default [
     files: ['**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.testing.ts', 'libs/kits/testing/**', 'tools/**'],
     rules: {
-      'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting, onlyTestsImportSdk, ...httpClients] }],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [onlyTestsImportTesting, onlyTestsImportSdk, onlyTestsImportVerifier, ...httpClients],
+        },
+      ],
     },
   },
   {

@@ -3,7 +3,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import type { Config } from 'jest';
 
 /** Packages that ship only ES modules; Jest must transform them before Node 20 can load them. */
-const esmOnly = ['re2js', '@marcbachmann/cel-js'];
+const esmOnly = [
+  're2js',
+  '@marcbachmann/cel-js',
+  'asn1js',
+  'pkijs',
+  'bytestreamjs',
+  '@noble/hashes',
+  '@peculiar/utils',
+];
 
 /** Folders that hold libraries, in the order in which an alias is looked up; the same as in tsconfig.base.json. */
 const libraryFolders = ['libs', 'libs/core', 'libs/kits', 'libs/features'];
@@ -18,6 +26,7 @@ const project = (dir: string): Config => ({
   moduleNameMapper: {
     '^@svc/queues\\.config$': '<rootDir>/queues.config.ts',
     '^@svc/worker-sdk$': '<rootDir>/libs/sdk/worker/src/index.ts',
+    '^svc-verify$': '<rootDir>/libs/sdk/verify/src/index.ts',
     '^@svc/fixtures/([^/]+)$': libraryFolders.map((folder) => `<rootDir>/${folder}/$1/src/testing.ts`),
     '^@svc/([^/]+)$': libraryFolders.map((folder) => `<rootDir>/${folder}/$1/src/index.ts`),
   },

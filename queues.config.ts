@@ -23,6 +23,10 @@ export interface SchedulePayload {
   due_ms: number;
 }
 
+export interface EvalRunPayload {
+  run_id: string;
+}
+
 const jobPayload = shape<JobPayload>({ required: { job_id: Joi.string() } });
 const parked = { attempts: 10, backoffMs: 1_000, concurrency: 16, keep: { completedSec: 0, failedSec: 7 * 86_400 } };
 const shownRuns = { completedSec: 86_400, failedSec: 7 * 86_400 };
@@ -135,6 +139,18 @@ export const queues = defineQueues({
     consumer: 'engine',
     payload: shape<SchedulePayload>({ required: { schedule_id: Joi.string(), due_ms: Joi.number() } }),
     ...parked,
+  },
+  evalRuns: {
+    name: 'eval-runs',
+    title: 'Evaluation runs',
+    purpose: 'Runs and comparisons of large evaluation datasets, until they are evaluated.',
+    producers: ['api'],
+    consumer: 'engine',
+    payload: shape<EvalRunPayload>({ required: { run_id: Joi.string() } }),
+    concurrency: 1,
+    attempts: 10,
+    backoffMs: 5_000,
+    keep: { completedSec: 0, failedSec: 7 * 86_400 },
   },
   deadLetters: {
     name: 'dead-letters',

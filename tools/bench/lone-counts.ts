@@ -20,8 +20,16 @@ export const countLoneCommands = (product: Product, count: number): Promise<Map<
   beyondIdle(product, count, async (act) => {
     await product.redis.config('RESETSTAT');
     await act();
+    await untilSealed(product);
     return commandCounts(product.redis);
   });
+
+const SEAL_PAUSE_MS = 50;
+
+/** The engine seals audit events some time after the changes; those of the last jobs belong to the count. */
+async function untilSealed({ store }: Product): Promise<void> {
+  while ((await store.audit.outboxLength()) > 0) await sleep(SEAL_PAUSE_MS);
+}
 
 type Count = (act: () => Promise<unknown>) => Promise<ReadonlyMap<string, number>>;
 

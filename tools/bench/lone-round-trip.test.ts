@@ -32,9 +32,12 @@ const commands = {
     sadd: 2,
     scard: 1,
     set: 2,
-    smembers: 2,
+    smembers: 1,
+    smismember: 1,
     srem: 1,
     time: 2,
+    // One for each batch, and one for each of three audit events.
+    xadd: 5,
     zadd: 5,
     zrange: 1,
     zrem: 3,

@@ -1,9 +1,11 @@
 import { atLeast, atMost, ratioAtLeast, ratioAtMost, rawLimit, type Measure } from './measure';
+import { auditAppend, auditCpu, auditVerify } from './measures/audit';
 import { costed, cpuPerJob } from './measures/cpu';
 import { drain } from './measures/drain';
 import { drain100k } from './measures/drain-100k';
 import { drainEverysec } from './measures/drain-everysec';
 import { fairness } from './measures/fairness';
+import { attestedHeartbeats } from './measures/heartbeats';
 import { publishVisible, velocityRate } from './measures/kernels';
 import { policyP99 } from './measures/policy';
 import { policyGrpc } from './measures/policy-grpc';
@@ -47,6 +49,8 @@ export const measures: readonly Measure[] = [
   { name: 'scan_clean', unit: 'MB/s', mark: atLeast(60), run: scanClean },
   { name: 'scan_dirty', unit: 'MB/s', mark: atLeast(10), run: scanDirty },
   { name: 'policy_grpc_64_p99', unit: 'ms', mark: atMost(8), run: policyGrpc },
+  { name: 'audit_append', unit: 'events/s', mark: atLeast(50_000), run: auditAppend },
+  { name: 'audit_verify', unit: 'events/s', mark: atLeast(200_000), run: auditVerify },
   ...costed.map((process): Measure => ({ name: `rss_${process}_rest`, unit: 'MB', run: rssAtRest(process) })),
   { name: 'redis_calls_per_job', unit: 'calls', mark: atMost(0.6), run: redisCalls },
   { name: 'redis_calls_per_job_alone', unit: 'calls', mark: atMost(2), run: redisCallsAlone },
@@ -68,6 +72,7 @@ export const measures: readonly Measure[] = [
   { name: 'redis_commands_per_job', unit: 'commands', mark: atMost(48), run: redisCommands },
   ...costed.map((process): Measure => ({ name: `cpu_us_per_job_${process}`, unit: 'µs', run: cpuPerJob(process) })),
   { name: 'cpu_us_per_job_all', unit: 'µs', mark: atMost(700), run: cpuPerJob(...costed) },
+  { name: 'audit_cpu', unit: '% of a job', mark: atMost(3), run: auditCpu },
   ...costed.map((process): Measure => ({ name: `rss_${process}_drain_1`, unit: 'MB', run: rssAfter(process, 1) })),
   ...costed.map((process): Measure => ({
     name: `rss_${process}_drain_3`,
@@ -91,6 +96,8 @@ export const measures: readonly Measure[] = [
     run: drain100k,
   },
   { name: 'fairness', unit: '× alone', mark: atMost(2), run: fairness },
+  { name: 'attested_heartbeats', unit: 'workers', mark: atLeast(2_000), run: attestedHeartbeats('unsigned') },
+  { name: 'attested_heartbeats_signed', unit: 'workers', run: attestedHeartbeats('signed') },
   { name: 'list_p99', unit: 'ms', mark: atMost(15), run: list },
   { name: 'detail_p99', unit: 'ms', mark: atMost(5), run: detail },
   // Runs come last: some keep waiting at their approval steps, and drains must have no other waiting jobs.

@@ -70,6 +70,10 @@ describe('the table of measures', () => {
     ['list_p99', 'value', 15],
     ['detail_p99', 'value', 5],
     ['fanout_1000', 'value', 0.4],
+    ['stream_fanout', 'value', 50_000],
+    ['stream_latency_p99', 'value', 20],
+    ['fairness', 'value', 2],
+    ['attested_heartbeats', 'value', 2_000],
   ])('has the documented target of %s', (name, of, bound) => {
     const mark = measures.find((each) => each.name === name)?.mark;
     expect([mark?.of, mark?.atLeast ?? mark?.atMost]).toEqual([of, bound]);

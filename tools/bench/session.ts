@@ -1,5 +1,6 @@
 import { runDrain, type Drain } from './drain';
 import { FAIRNESS_CONCURRENCY, fairnessEnv, type FairnessLoad, measureFairness } from './fairness';
+import type { HeartbeatLoad } from './heartbeats';
 import { limits, startLimitServers, stopLimitServers, type LimitName } from './limits';
 import { each, rssMb } from './process-cost';
 import { Product, type ProductOptions } from './product';
@@ -34,7 +35,9 @@ export interface Sizes {
   timers: number;
   streamed: number;
   reports: number;
+  auditEvents: number;
   fairness: FairnessLoad;
+  heartbeats: Pick<HeartbeatLoad, 'workers' | 'intervals'>;
 }
 
 const full: Sizes = {
@@ -56,7 +59,9 @@ const full: Sizes = {
   timers: 100_000,
   streamed: 10_000,
   reports: 1_000,
-  fairness: { flood: 100_000, everyMs: 1_000, alone: 30 },
+  auditEvents: 200_000,
+  fairness: { warmUp: 10_000, flood: 100_000, everyMs: 1_000, alone: 30 },
+  heartbeats: { workers: 2_500, intervals: 4 },
 };
 const small: Sizes = {
   warmUp: 500,
@@ -77,7 +82,9 @@ const small: Sizes = {
   timers: 5_000,
   streamed: 1_000,
   reports: 100,
-  fairness: { flood: 3_000, everyMs: 100, alone: 20 },
+  auditEvents: 5_000,
+  fairness: { warmUp: 1_000, flood: 3_000, everyMs: 100, alone: 20 },
+  heartbeats: { workers: 300, intervals: 1 },
 };
 
 type Memory = Record<string, number>;

@@ -6,11 +6,17 @@ import { join } from 'node:path';
 import { startScriptedWorker, type Reply, type ScriptedWorker } from './scripted-worker';
 import type { World } from './world';
 
+export interface WorkerProcessOptions {
+  onUnaskedEnd?(end: UnaskedEnd): void;
+  /** Further variables, by worker. */
+  envs?: ReadonlyMap<string, NodeJS.ProcessEnv>;
+}
+
 /** Worker processes built with the SDK, restarted when they exit. */
 export async function startWorkerProcesses(
   ids: readonly string[],
   urls: { nats: string; redis: string },
-  onUnaskedEnd?: (end: UnaskedEnd) => void,
+  { onUnaskedEnd, envs }: WorkerProcessOptions = {},
 ): Promise<Supervised[]> {
   // Inside the repository, so that Node resolves its packages.
   const folder = join(repositoryRoot, 'node_modules', '.svc-chaos');
@@ -28,7 +34,8 @@ export async function startWorkerProcesses(
     logLevel: 'warning',
   });
   const workers = ids.map((id) => {
-    const env = { ...process.env, WORKER_ID: id, SVC_POOL: 'chaos', NATS_URL: urls.nats, REDIS_URL: urls.redis };
+    const { nats: NATS_URL, redis: REDIS_URL } = urls;
+    const env = { ...process.env, WORKER_ID: id, SVC_POOL: 'chaos', NATS_URL, REDIS_URL, ...envs?.get(id) };
     const plan = { name: id, command: process.execPath, args: [script], cwd: repositoryRoot, env };
     return new Supervised(
       { ...plan, isReady: async () => true },
@@ -56,8 +63,8 @@ const replyTo = (topic: string, attempt: number, jobId: string): Reply => {
 const slots = 3;
 
 /** Sends half of its results late and the other half never. */
-export function startSlowWorker(world: World, random: () => number): Promise<ScriptedWorker> {
-  return start(world, 'slow', async (worker, request) => {
+export function startSlowWorker(world: World, random: () => number, token = ''): Promise<ScriptedWorker> {
+  return start(world, { id: 'slow', token }, async (worker, request) => {
     if (random() < 0.5) return;
     await new Promise((resume) => setTimeout(resume, random() * 3_000));
     await worker.answer(request, replyTo(request.topic, Number(request.env['SVC_ATTEMPT']), request.job_id));
@@ -65,8 +72,8 @@ export function startSlowWorker(world: World, random: () => number): Promise<Scr
 }
 
 /** Sends results as other workers and for dispatches that do not exist, then the right one, often twice. */
-export function startLyingWorker(world: World, random: () => number): Promise<ScriptedWorker> {
-  return start(world, 'liar', async (worker, request) => {
+export function startLyingWorker(world: World, random: () => number, token = ''): Promise<ScriptedWorker> {
+  return start(world, { id: 'liar', token }, async (worker, request) => {
     const lie: Reply = { status: 'SUCCEEDED', text: 'a lie' };
     await worker.answer(request, lie, 'another-worker');
     const dispatch = { dispatch_id: 'never-was', attempt: 1, assigned_worker_id: 'liar' };
@@ -80,9 +87,13 @@ export function startLyingWorker(world: World, random: () => number): Promise<Sc
 
 type Request = Parameters<ScriptedWorker['answer']>[0];
 
-async function start(world: World, id: string, act: (worker: ScriptedWorker, request: Request) => Promise<void>) {
+async function start(
+  world: World,
+  who: { id: string; token: string },
+  act: (worker: ScriptedWorker, request: Request) => Promise<void>,
+) {
   const worker: ScriptedWorker = await startScriptedWorker({
-    id,
+    ...who,
     pool: 'chaos',
     natsUrl: world.nats.url,
     redis: world.store.redis,

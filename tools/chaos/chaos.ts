@@ -12,6 +12,7 @@ import { nameLeftPasses, readHistory, readLeft } from './read-history';
 import { seeded } from './seeded';
 import { timersFired, type Fired } from './timer-invariants';
 import { UnaskedEnds } from './unasked-ends';
+import { attestationEnv, WorkerCredentials } from './worker-credentials';
 import { putWorkflows } from './workflows';
 import { trackOutage, startWorld, type World } from './world';
 
@@ -19,6 +20,8 @@ export interface ChaosOptions {
   seed: number;
   minutes: number;
   jobsPerSec?: number;
+  /** Names of faults that are injected first, also when the time is over before. */
+  first?: readonly string[];
   say(text: string): void;
   /** Lines of the services' logs. */
   onLine?(service: string, line: string): void;
@@ -47,13 +50,24 @@ export interface ChaosReport {
 }
 
 const settleWithinMs = 180_000;
+const workerIds = ['chaos-1', 'chaos-2', 'chaos-3'] as const;
 const progressEveryMs = 10_000;
 
 /** Runs clients and faults against real processes for a while, then checks the invariants. A seed determines the faults. */
-export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos({
+  seed,
+  minutes,
+  jobsPerSec = 25,
+  first,
+  say,
+  onLine,
+}: ChaosOptions): Promise<ChaosReport> {
   const ways: CutProxy[] = [];
   const ends = new UnaskedEnds(say);
+  // In two of four runs, since attestation refuses some of the results that a lying worker forges.
+  const isAttested = seed % 4 >= 2;
   const world = await startWorld({
+    env: isAttested ? attestationEnv : {},
     // With a kernel process for every other seed: its breaker opens for 30 s and masks other faults.
     services: seed % 2 === 0 ? [kernelService, ...coreServices] : coreServices,
     ...(onLine && { onLine }),
@@ -67,13 +81,17 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
   ]);
   ways.push(...workerWays);
   const [workerRedis, workerNats] = workerWays;
+  const credentials = isAttested ? new WorkerCredentials(world, 'chaos') : undefined;
   const workers = await startWorkerProcesses(
-    ['chaos-1', 'chaos-2', 'chaos-3'],
+    workerIds,
     { redis: workerRedis.url, nats: workerNats.url },
-    (end) => ends.addWorker(end),
+    { onUnaskedEnd: (end) => ends.addWorker(end), ...(credentials && { envs: await credentials.withKeys(workerIds) }) },
   );
   const oddRandom = seeded(seed + 2);
-  const odd = [await startSlowWorker(world, oddRandom), await startLyingWorker(world, oddRandom)];
+  const odd = [
+    await startSlowWorker(world, oddRandom, await credentials?.write('slow')),
+    await startLyingWorker(world, oddRandom, await credentials?.write('liar')),
+  ];
   try {
     const services = [...world.services.values()].map(({ process }) => process);
     const load = new Load(world, { jobsPerSec, random: seeded(seed + 1) });
@@ -86,11 +104,17 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
       ...selectProxies(ways, world, 'engine').slice(0, 1),
     ];
     const storm = new Storm(
-      { ...victims(world, services, workers, ways), clocks: [engine.clock] },
+      {
+        ...victims(world, services, workers, ways),
+        clocks: [engine.clock],
+        admin: world.client('admin'),
+        ...(credentials && { credentials }),
+      },
       seeded(seed),
       say,
       (fromMs, whom) =>
         whom.some((one) => firesTimers.includes(one)) && outages.push(trackOutage(engine.process, fromMs)),
+      first,
     );
     load.start();
     storm.start();
@@ -100,7 +124,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
     const stormEndedMs = Date.now();
     await Promise.all([...services, ...workers].map((process) => process.untilReady()));
     await load.stop();
-    const late = await settle(world);
+    const late = [...(await settle(world)), ...(await findLostSessions(credentials))];
     const settledMs = Date.now() - stormEndedMs;
     const history = await readHistory(world, outages);
     return report({
@@ -130,7 +154,7 @@ function victims(
   services: Victims['services'][number][],
   workers: Victims['workers'][number][],
   ways: CutProxy[],
-): Omit<Victims, 'clocks'> {
+): Omit<Victims, 'clocks' | 'admin' | 'credentials'> {
   const some = <T>([first, ...rest]: T[]): [T, ...T[]] => {
     if (first === undefined) throw new Error('no target for faults');
     return [first, ...rest];
@@ -162,6 +186,16 @@ async function settle({ store }: World): Promise<Violation[]> {
   } catch {
     const rest = [JSON.stringify(left), ...(await nameLeftPasses(store))].join(', ');
     return [{ invariant: 'I15', jobId: '', text: `not settled after ${settleWithinMs} ms: ${rest}` }];
+  }
+}
+
+/** After the faults every worker has proven its key again. */
+async function findLostSessions(credentials: WorkerCredentials | undefined): Promise<Violation[]> {
+  try {
+    await credentials?.allHaveSessions();
+    return [];
+  } catch (error) {
+    return [{ invariant: 'sessions', jobId: '', text: error instanceof Error ? error.message : String(error) }];
   }
 }
 

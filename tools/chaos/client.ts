@@ -124,6 +124,19 @@ export class JournalClient {
     return this.insist(send, () => ({ act: 'pool', jobId: '' }));
   }
 
+  /** Creates or replaces the credential of a worker. @returns its token, '' without a response */
+  async writeCredential(worker_id: string, pool: string, public_keys: readonly string[]): Promise<string> {
+    const credential = { worker_id, allowed_pools: [pool], public_keys };
+    const send = () => this.send('POST', '/api/v1/workers/credentials', credential);
+    const { body } = await this.insist(send, () => ({ act: 'credential', jobId: '' }));
+    return text(body['token']);
+  }
+
+  revokeCredential(workerId: string): Promise<Answered> {
+    const send = () => this.send('DELETE', `/api/v1/workers/credentials/${workerId}`);
+    return this.insist(send, () => ({ act: 'credential', jobId: '' }));
+  }
+
   /** Status of a pool according to the gateway. */
   async poolStatus(name: string): Promise<string | undefined> {
     const { status, body } = await this.send('GET', `/api/v1/pools/${name}`);

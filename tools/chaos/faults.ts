@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestServer } from '@svc/testing';
 import type { Supervised } from '../stack/supervised';
+import type { JournalClient } from './client';
 import type { CutProxy } from './cut-proxy';
 import { pick } from './seeded';
 import type { ServiceClock } from './service-clock';
+import type { WorkerCredentials } from './worker-credentials';
 
 /** Targets of faults. */
 export interface Victims {
@@ -14,6 +16,9 @@ export interface Victims {
   ways: readonly [CutProxy, ...CutProxy[]];
   /** Clocks of services that may be set. */
   clocks: readonly [ServiceClock, ...ServiceClock[]];
+  admin: Pick<JournalClient, 'drainPool' | 'activatePool'>;
+  /** Absent where workers are not attested. */
+  credentials?: Pick<WorkerCredentials, 'ids' | 'revoke' | 'write'>;
 }
 
 /** Target of a fault. */
@@ -83,6 +88,31 @@ const faults: readonly [Fault, ...Fault[]] = [
       return [clock];
     },
   },
+  {
+    name: 'a pool is drained, a service is killed, and the pool is activated',
+    async strike({ services, admin }, random) {
+      await admin.drainPool('chaos');
+      const struck = await kill(pick(services, random));
+      await sleep(between(0, 1_000, random));
+      await admin.activatePool('chaos');
+      return struck;
+    },
+  },
+  {
+    name: 'the credential of a worker is revoked, a service is killed, and it is written again',
+    async strike({ services, ways, credentials }, random) {
+      const [first, ...others] = credentials?.ids ?? [];
+      if (!credentials || first === undefined) return [];
+      const worker = pick([first, ...others], random);
+      await credentials.revoke(worker);
+      const struck = await kill(pick(services, random));
+      await sleep(between(0, 1_500, random));
+      await credentials.write(worker);
+      // Its next session begins with a new connection.
+      for (const way of ways.slice(-2)) way.cut();
+      return [...struck, ...ways.slice(-2)];
+    },
+  },
 ];
 
 const jumpsMs = [90_000, -300_000, 3_600_000, -3_600_000] as const;
@@ -134,12 +164,13 @@ async function restart(server: TestServer, downMs: number): Promise<Struck[]> {
   return [server];
 }
 
-/** Injects faults one after another, in an order that the random source determines, until stopped. */
+/** Injects faults one after another, in an order that the random source determines, until stopped; some of them first. */
 export class Storm {
   /** Number of injections per fault. */
   readonly struck: Record<string, number> = {};
   /** Unexpected behavior of a target. */
   readonly complaints: string[] = [];
+  private readonly first: Fault[];
   private isOver = false;
   private raging: Promise<void> = Promise.resolve();
 
@@ -149,7 +180,15 @@ export class Storm {
     private readonly say: (text: string) => void,
     /** Called after each fault with its start and its targets. */
     private readonly onStruck: (fromMs: number, whom: readonly Struck[]) => void,
-  ) {}
+    /** Names of faults that are injected first, in this order and in any case. */
+    first: readonly string[] = [],
+  ) {
+    this.first = first.map((name) => {
+      const fault = faults.find((one) => one.name === name);
+      if (!fault) throw new Error(`there is no fault "${name}"`);
+      return fault;
+    });
+  }
 
   start(): void {
     this.raging = this.rage();
@@ -162,8 +201,8 @@ export class Storm {
   }
 
   private async rage(): Promise<void> {
-    while (!this.isOver) {
-      const fault = pick(faults, this.random);
+    while (!this.isOver || this.first.length > 0) {
+      const fault = this.first.shift() ?? pick(faults, this.random);
       this.say(fault.name);
       this.struck[fault.name] = (this.struck[fault.name] ?? 0) + 1;
       const fromMs = Date.now();

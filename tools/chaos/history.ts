@@ -3,7 +3,18 @@ import type { RunState, TimelineEvent } from '@svc/workflow';
 
 /** One request of a client and its outcome, from the client's view. */
 export interface Call {
-  act: 'submit' | 'cancel' | 'approve' | 'reject' | 'retry' | 'start-run' | 'cancel-run' | 'rerun' | 'signal' | 'pool';
+  act:
+    | 'submit'
+    | 'cancel'
+    | 'approve'
+    | 'reject'
+    | 'retry'
+    | 'start-run'
+    | 'cancel-run'
+    | 'rerun'
+    | 'signal'
+    | 'pool'
+    | 'credential';
   /** The job; for a submission, the one in the response. '' when the call concerns a run. */
   jobId: string;
   /** The run; for a start, the one in the response. */
@@ -79,6 +90,18 @@ export interface Spent {
   reserved: number;
 }
 
+/** The audit chain of a tenant, as verified and read at the end. */
+export interface AuditHistory {
+  status: 'ok' | 'partial' | 'compromised';
+  /** Faults, as `<type> at <seq>`. */
+  gaps: readonly string[];
+  /** Transitions of jobs and runs that it contains, as `describeTransition` writes them. */
+  transitions: ReadonlySet<string>;
+}
+
+/** A transition as one text. @param at µs; only for jobs */
+export const describeTransition = (id: string, to: string, at?: number): string => `${id} ${to} ${at ?? ''}`.trim();
+
 /** Input of the checkers. */
 export interface History {
   calls: readonly Call[];
@@ -89,6 +112,8 @@ export interface History {
   answers: readonly Answer[];
   /** By tenant. */
   money: ReadonlyMap<string, Spent>;
+  /** By tenant. */
+  audit: ReadonlyMap<string, AuditHistory>;
   /** Jobs and runs that may remain open, since no one resolves their approval. */
   mayWait: ReadonlySet<string>;
   /** Number of leftovers by name; expected to be 0. */

@@ -1,6 +1,6 @@
 import type { JobState } from '@svc/lifecycle';
 import type { DecisionRecord, JobHistoryEntry, JobRecord } from '@svc/store';
-import type { Answer, Call, Dispatch, History, JobHistory } from './history';
+import { describeTransition, type Answer, type Call, type Dispatch, type History, type JobHistory } from './history';
 import { violations } from './invariants';
 
 /** A valid job; each test breaks one thing. */
@@ -39,9 +39,15 @@ const history = (over: Partial<History> = {}): History => ({
   answers: [answer],
   mayWait: new Set(),
   money: new Map(),
+  // Every job of the history, unless a test breaks this.
+  audit: new Map([
+    ['acme', { status: 'ok', gaps: [], transitions: transitionsIn(over.jobs ?? new Map([['j1', job()]])) }],
+  ]),
   left: {},
   ...over,
 });
+const transitionsIn = (jobs: History['jobs']) =>
+  new Set([...jobs].flatMap(([id, { events }]) => events.map(({ to, at }) => describeTransition(id, to, at))));
 const withJob = (over: Partial<JobHistory>, more: Partial<History> = {}) =>
   history({ jobs: new Map([['j1', job(over)]]), ...more });
 const inState = (state: JobState, over: Partial<JobRecord> = {}) => ({ ...record, state, ...over });
@@ -246,6 +252,29 @@ describe('I9 dead letters are complete', () => {
       'I9 was retried, and still has its dead letter',
     ]);
     expect(after({ j1: job(dead), j2: job() })).toEqual(['I9 was retried, but has no new job']);
+  });
+});
+
+describe('I7 the audit chain', () => {
+  const chain = (over: object) => new Map([['acme', { ...history().audit.get('acme'), ...over } as never]]);
+
+  it('reports a chain that does not verify', () => {
+    expect(faults(history({ audit: chain({ status: 'compromised', gaps: ['missing at 4'] }) }))).toEqual([
+      'I7 the audit chain of acme is compromised: missing at 4',
+    ]);
+  });
+
+  it('reports a transition that it does not contain, and one at another time', () => {
+    const known = [describeTransition('j1', 'PENDING', 1), describeTransition('j1', 'DISPATCHED', 5)];
+
+    expect(faults(history({ audit: chain({ transitions: new Set(known) }) }))).toEqual([
+      'I7 dispatch to DISPATCHED is not in the audit chain',
+      'I7 succeed to SUCCEEDED is not in the audit chain',
+    ]);
+  });
+
+  it('reports everything where there is no chain', () => {
+    expect(faults(history({ audit: new Map() }))).toHaveLength(3);
   });
 });
 

@@ -1,6 +1,6 @@
 import { deadLetterStates, isTerminal, jobStates, initialStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { DecisionRecord } from '@svc/store';
-import type { Dispatch, History, JobHistory, Violation } from './history';
+import { describeTransition, type Dispatch, type History, type JobHistory, type Violation } from './history';
 import { runInvariants } from './run-invariants';
 import { timersKeepTime } from './timer-invariants';
 
@@ -226,7 +226,36 @@ export const budgetsAddUp: Checker = ({ jobs, money }) => {
 const sumBy = <T>(items: readonly T[], value: (item: T) => number): number =>
   items.reduce((sum, item) => sum + value(item), 0);
 
+/**
+ * I7. The audit chains verify, and contain every transition of every job and run. RUNNING is written late, or not at all when a
+ * job ends first; its event then is the end.
+ */
+export const auditComplete: Checker = ({ jobs, runs, audit }) => [
+  ...[...audit].flatMap(([tenant, { status, gaps }]) =>
+    status === 'compromised'
+      ? [violation('I7', '', `the audit chain of ${tenant} is compromised: ${gaps.join(', ')}`)]
+      : [],
+  ),
+  // One without a record is a fault of its own.
+  ...[...jobs].flatMap(([id, { record, events }]) =>
+    (record ? events : [])
+      .filter(
+        ({ event, to, at }) => event !== 'start' && !isAudited(audit, record?.tenant, describeTransition(id, to, at)),
+      )
+      .map(({ event, to }) => violation('I7', id, `${event} to ${to} is not in the audit chain`)),
+  ),
+  ...[...runs].flatMap(([id, { run }]) =>
+    isAudited(audit, run.org_id, describeTransition(id, run.status))
+      ? []
+      : [violation('I7', id, `${run.status} is not in the audit chain`)],
+  ),
+];
+
+const isAudited = (audit: History['audit'], tenant: string | undefined, transition: string): boolean =>
+  audit.get(tenant ?? '')?.transitions.has(transition) ?? false;
+
 export const invariants: readonly Checker[] = [
+  auditComplete,
   nothingLost,
   oneLegalPath,
   noDispatchWithoutDecision,

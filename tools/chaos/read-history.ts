@@ -2,6 +2,7 @@ import { decodePacket, jobHash, streams, type JobRequest } from '@svc/contract';
 import { queues } from '@svc/queues.config';
 import { keys, type JobRecord, type Store } from '@svc/store';
 import type { NatsConnection } from 'nats';
+import { readAudit } from './read-audit';
 import type { Dispatch, History, JobHistory, Outage, Spent } from './history';
 import { readRuns } from './read-runs';
 import type { World } from './world';
@@ -15,7 +16,9 @@ export async function readHistory(world: World, outages: readonly Outage[] = [])
   const runs = await readRuns(store);
   const dispatches = await readDispatches(bus, jobs);
   const money = await readMoney(store);
-  return { calls, jobs, runs, outages, dispatches, answers, money, mayWait: new Set(), left: await readLeft(store, 0) };
+  const audit = await readAudit(store);
+  const left = await readLeft(store, 0);
+  return { calls, jobs, runs, outages, dispatches, answers, money, audit, mayWait: new Set(), left };
 }
 
 /** Spending and reservations per tenant, summed over the days of the accounts. */

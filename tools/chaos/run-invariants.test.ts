@@ -1,6 +1,6 @@
 import type { JobRecord } from '@svc/store';
 import { newRun, type RunState, type StepRun, type TimelineEvent } from '@svc/workflow';
-import type { Call, History, JobHistory, RunHistory } from './history';
+import { describeTransition, type Call, type History, type JobHistory, type RunHistory } from './history';
 import { violations } from './invariants';
 import { runInvariants } from './run-invariants';
 
@@ -93,6 +93,16 @@ const history = (runs: RunHistory[], over: Partial<History> = {}): History => ({
   answers: [],
   mayWait: new Set(),
   money: new Map(),
+  audit: new Map([
+    [
+      'acme',
+      {
+        status: 'ok',
+        gaps: [],
+        transitions: new Set(runs.map(({ run }) => describeTransition(run.id, run.status))),
+      },
+    ],
+  ]),
   left: {},
   ...over,
 });

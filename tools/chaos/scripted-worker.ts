@@ -33,6 +33,8 @@ export interface WorkerPlan {
   /** Returns the result of a job, or undefined to hold it until `answer` is called. */
   onJob(request: JobRequest): Reply | undefined;
   slots?: number;
+  /** Its credential, where workers are attested. */
+  token?: string;
   /** Time after which a held job is no longer counted; default never. */
   forgetsAfterMs?: number;
 }
@@ -41,11 +43,11 @@ const beatMs = 200;
 
 /** A worker that builds its own packets, so that a test controls the time, content and sender of its results. */
 export async function startScriptedWorker(plan: WorkerPlan) {
-  const { id, pool, redis, answers, slots = 50, forgetsAfterMs } = plan;
+  const { id, pool, redis, answers, slots = 50, token: auth_token = '', forgetsAfterMs } = plan;
   const connection = await connect({ servers: plan.natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const got: JobRequest[] = [];
   const held = new Map<string, JobRequest>();
-  const head = (sender = id) => ({ trace_id: '', sender_id: sender, nowUs: Date.now() * 1_000 });
+  const head = (sender = id) => ({ trace_id: '', sender_id: sender, nowUs: Date.now() * 1_000, auth_token });
 
   const worker = {
     id,

@@ -23,6 +23,7 @@ const history = (events: EventFields[], outages: Outage[] = []): History => {
     answers: [],
     mayWait: new Set(),
     money: new Map(),
+    audit: new Map(),
     left: {},
   };
 };

@@ -5,12 +5,14 @@ import { openStore, type Store } from '@svc/store';
 import { startNats, startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { connect, type NatsConnection } from 'nats';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApps } from '../stack/build';
 import { getAddress, environments } from '../stack/environment';
 import { ensureKeys, type Keys } from '../stack/keys';
+import { ensureAuditKeys } from '../stack/audit-keys';
+import { ensurePacketKey, type PacketKey } from '../stack/packet-key';
 import { ensurePolicyKey } from '../stack/policy-key';
 import { ensureLicense } from '../stack/license';
 import { portPicker } from '../stack/ports';
@@ -58,6 +60,8 @@ export interface World {
   bus: NatsConnection;
   calls: Call[];
   answers: Answer[];
+  /** Public key (PEM) by which workers verify the services, where the variables turn signatures or sessions on. */
+  serviceKey: string;
   client(who: 'admin' | 'approver'): JournalClient;
   service(name: string): Service;
   stop(): Promise<void>;
@@ -99,7 +103,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-chaos-'));
   const [redis, nats] = await Promise.all([startRedis(), startNats()]);
   const keys = ensureKeys(join(dataDir, 'api-keys.json'), 'default');
-  const envs = await buildEnvironments(options, services, dataDir, keys);
+  const packetKey = ensurePacketKey(join(dataDir, 'packet-key.pem'), join(dataDir, 'packet-key.pub.pem'));
+  const envs = await buildEnvironments(options, services, { dataDir, keys, packetKey });
   const detour = options.detour ?? crashProxies;
   const detours: Detour[] = [];
   const running = new Map<string, Service>();
@@ -130,6 +135,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     bus,
     calls,
     answers: [],
+    serviceKey: readFileSync(packetKey.publicKeyFile, 'utf8'),
     client: (who) => new JournalClient({ baseUrl, apiKey: keys.keys[who], journal: calls }),
     service(name) {
       const found = running.get(name);
@@ -150,8 +156,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 async function buildEnvironments(
   { env = {} }: WorldOptions,
   services: readonly ServicePlan[],
-  dataDir: string,
-  keys: Keys,
+  { dataDir, keys, packetKey }: { dataDir: string; keys: Keys; packetKey: PacketKey },
 ): Promise<Record<string, NodeJS.ProcessEnv>> {
   const callerEnv = {
     PATH: process.env['PATH'],
@@ -165,6 +170,7 @@ async function buildEnvironments(
   const license = ensureLicense(join(dataDir, 'license'), 'enterprise', Date.now());
   const plan = { plan: 'enterprise', files: license } as const;
   const policyKey = ensurePolicyKey(join(dataDir, 'policy-key.pem'));
+  const auditKeys = ensureAuditKeys(dataDir);
   const given = {
     callerEnv,
     services,
@@ -174,6 +180,8 @@ async function buildEnvironments(
     certificates: undefined,
     license: plan,
     policyKey,
+    auditKeys,
+    packetKey,
   };
   // Any free port: several worlds may run at once, also next to a developer's own stack.
   const pick = portPicker(false);

@@ -11,8 +11,10 @@ import { OptionError, readOptions } from './options';
 import { Platform } from './platform';
 import { describeResult, hasFailed, toJunit } from './report';
 import { runChecks, type Report } from './run-checks';
+import { parseReceipt } from './receipt';
 import { startSampleWorker, type Faults } from './sample-worker.testing';
 import type { SessionOptions } from './session';
+import { startWorker } from './worker-process';
 
 jest.setTimeout(120_000);
 
@@ -92,6 +94,33 @@ describe('every check fails for a worker that', () => {
   });
 });
 
+describe('a worker process that ends', () => {
+  // Longer than the test may take: only the end of the process can end these waits.
+  const patient = { answerMs: 600_000, waitMs: 600_000 };
+
+  it('before its first heartbeat is reported at once, with its exit code', async () => {
+    const worker = startWorker(['sh', '-c', 'exit 3'], {});
+    const running = runChecks(platform, options('none', { ...patient, process: worker }));
+
+    await expect(running).rejects.toThrow('seen: the end of its process: exit code 3');
+  });
+
+  it('during a check fails that check and the rest, without their waits', async () => {
+    const worker = await startSampleWorker({ natsUrl: nats.url, redisUrl: redis.url, id: 'brief' }, {});
+    const onResult = () => void worker.stop();
+    const report = await runChecks(platform, options('brief', { ...patient, process: worker }), {
+      only: ['success', 'failure', 'heartbeat'],
+      onResult,
+    });
+
+    expect(report.checks).toMatchObject([
+      { id: 'success', outcome: 'passed' },
+      { id: 'failure', outcome: 'failed', seen: 'the end of its process: it was stopped' },
+      { id: 'heartbeat', outcome: 'failed' },
+    ]);
+  });
+});
+
 /** On one bus at the same time, each in a pool of its own. */
 describe('workers that people use', () => {
   let reports: Record<'typescript' | 'python' | 'published', Report>;
@@ -147,7 +176,7 @@ describe('workers that people use', () => {
     });
     await worker.start();
     let end: () => void = () => undefined;
-    const ended = new Promise<void>((settle) => (end = settle));
+    const ended = new Promise<string>((settle) => (end = () => settle('stopped')));
     try {
       const process = { drain: () => void worker.stop().then(end), ended };
       return await runChecks(platform, options('ts-sdk', { process }));
@@ -177,13 +206,23 @@ describe('workers that people use', () => {
   async function checkScript(script: string, more: NodeJS.ProcessEnv, session: SessionOptions): Promise<Report> {
     const env = { ...process.env, NATS_URL: nats.url, REDIS_URL: redis.url, ...more };
     const child = spawnLeashed(requirePython(), [script], { env, output: 'ignore' });
-    const ended = once(child, 'exit').then(() => undefined);
+    const ended = once(child, 'exit').then(([code]: unknown[]) => `exit code ${String(code)}`);
     try {
       return await runChecks(platform, { ...session, process: { drain: () => void child.kill('SIGTERM'), ended } });
     } finally {
       await endChild(child);
     }
   }
+});
+
+it('receipts are read in both forms of their subject', () => {
+  const receipt = { stream: 'SVC_JOBS', consumer: 'dur_w', streamSeq: 7, isFinal: true };
+
+  expect(parseReceipt('$JS.ACK.SVC_JOBS.dur_w.1.7.3.170.0', '+ACK')).toEqual(receipt);
+  expect(parseReceipt('$JS.ACK.hub.acc.SVC_JOBS.dur_w.2.7.3.170.0.x', '')).toEqual(receipt);
+  expect(parseReceipt('$JS.ACK.SVC_JOBS.dur_w.1.7.3.170.0', '+WPI')).toMatchObject({ isFinal: false });
+  expect(parseReceipt('$JS.ACK.SVC_JOBS.dur_w.1.7.3.170.0', '-NAK {"delay": 5}')).toMatchObject({ isFinal: false });
+  expect(parseReceipt('$JS.ACK', '')).toBeUndefined();
 });
 
 describe('the report', () => {
@@ -215,6 +254,8 @@ describe('the report', () => {
     expect(() => readOptions([])).toThrow(OptionError);
     expect(() => readOptions(['--pool', 'p', '--nats-url', 'x'])).toThrow('belong together');
     expect(() => readOptions(['--pool', 'p', '--only', 'nothing'])).toThrow('there is no check');
+    for (const wrong of ['0.5', '0', 'soon'])
+      expect(() => readOptions(['--pool', 'p', '--grace-sec', wrong])).toThrow('--grace-sec must be');
     expect(readOptions(['--pool', 'p', '--topic', 'job.x', '--', 'python', 'w.py', '--flag'])).toMatchObject({
       command: ['python', 'w.py', '--flag'],
       session: { topics: { echo: 'job.x' }, named: new Set(['echo']) },

@@ -5,8 +5,8 @@ import type { SessionOptions, TopicUse } from './session';
 export const usage = `usage: npm run conformance -- --pool P [options] [-- command of the worker]
 
 Checks that a worker follows docs/reference/worker-protocol.md. Without --nats-url it starts a NATS and a Redis of its
-own, and prints their addresses. A worker that is given as a command is started with NATS_URL, REDIS_URL and SVC_POOL;
-otherwise start it yourself.
+own, and prints their addresses. A worker that is given as a command is started with NATS_URL, REDIS_URL and SVC_POOL,
+and must stay in the foreground; otherwise start it yourself.
 
   --pool P            pool that the worker joins
   --worker ID         worker to check; default: the first of the pool that announces itself
@@ -70,7 +70,7 @@ export function readOptions(args: string[]): Options | undefined {
   const natsUrl = values['nats-url'];
   const redisUrl = values['redis-url'];
   if (Boolean(natsUrl) !== Boolean(redisUrl)) throw new OptionError('--nats-url and --redis-url belong together');
-  const pid = values.pid === undefined ? undefined : positive('pid', values.pid);
+  const pid = values.pid === undefined ? undefined : whole('pid', values.pid);
   if (pid !== undefined && positionals.length > 0) throw new OptionError('--pid and a command exclude each other');
   return {
     session: {
@@ -81,7 +81,7 @@ export function readOptions(args: string[]): Options | undefined {
       answerMs: 1_000 * positive('answer-sec', values['answer-sec'] ?? '10'),
       settleMs: 1_000 * positive('settle-sec', values['settle-sec'] ?? '2'),
       slowSec: positive('slow-sec', values['slow-sec'] ?? '2'),
-      graceSec: positive('grace-sec', values['grace-sec'] ?? '5'),
+      graceSec: whole('grace-sec', values['grace-sec'] ?? '5'),
       waitMs: 1_000 * positive('wait-sec', values['wait-sec'] ?? '60'),
     },
     ...(natsUrl && { natsUrl }),
@@ -100,6 +100,13 @@ function parse(args: string[]) {
   } catch (error) {
     throw new OptionError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Cancels state their grace period in whole seconds. */
+function whole(name: string, value: string): number {
+  const number = positive(name, value);
+  if (!Number.isInteger(number)) throw new OptionError(`--${name} must be a whole number from 1, not ${value}`);
+  return number;
 }
 
 function positive(name: string, value: string): number {

@@ -19,8 +19,11 @@ import { parseServerList } from '@svc/jetstream';
 import Redis from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { connect, headers, type JetStreamManager, type NatsConnection } from 'nats';
+import { parseReceipt, type Receipt } from './receipt';
 
 const inputTtlSec = 3_600;
+/** Replies of consumers of streams, which are ordinary messages of their connections. */
+const receiptSubjects = '$JS.ACK.>';
 export const tenant = 'conformance';
 
 interface Arrival {
@@ -54,6 +57,10 @@ export interface DispatchOptions {
 /** Takes the part of the platform on a bus: dispatches jobs, cancels them, and records the packets of workers. */
 export class Platform {
   readonly received: (Packet & Arrival)[] = [];
+  /** What workers replied to messages of the stream of jobs, in the order of arrival. */
+  readonly receipts: (Receipt & { atMs: number })[] = [];
+  /** Set when the NATS user may not subscribe to receipts. */
+  receiptsHidden = false;
   private readonly waiting = new Set<() => void>();
 
   private constructor(
@@ -80,6 +87,9 @@ export class Platform {
     for (const subject of [subjects.heartbeat, subjects.handshake, subjects.jobResult, subjects.jobProgress]) {
       connection.subscribe(subject.name, { callback: (error, { data }) => error ?? platform.receive(data) });
     }
+    connection.subscribe(receiptSubjects, {
+      callback: (error, { subject, data }) => platform.receipt(error, subject, data),
+    });
     await connection.flush();
     return platform;
   }
@@ -106,6 +116,11 @@ export class Platform {
         ? [packet]
         : [],
     );
+  }
+
+  /** The first acknowledgement of a dispatch, which ends its deliveries. */
+  acknowledgement({ seq }: Sent): { atMs: number } | undefined {
+    return this.receipts.find((receipt) => receipt.streamSeq === seq && receipt.isFinal);
   }
 
   /** The first value that `find` returns, now or after a further packet; undefined when the time is over. */
@@ -163,12 +178,12 @@ export class Platform {
     this.connection.publish(subjects.jobCancel.name, bytes);
   }
 
-  /** The consumer of the worker's own subject; undefined when it subscribes with core NATS. */
-  async findConsumer(workerId: string) {
+  /** Whether the worker's own subject has a consumer; false when the worker subscribes with core NATS. */
+  async hasConsumer(workerId: string): Promise<boolean> {
     for await (const info of this.manager.consumers.list(streams.jobs.name)) {
-      if (info.config.filter_subject === workerJobsSubject(workerId)) return info;
+      if (info.config.filter_subject === workerJobsSubject(workerId)) return true;
     }
-    return undefined;
+    return false;
   }
 
   readBody = (pointer: string): Promise<Buffer | null> => this.redis.getBuffer(pointer.slice('redis://'.length));
@@ -192,6 +207,18 @@ export class Platform {
     const decoded = decodePacket(data);
     if (decoded.kind !== 'ok') return;
     this.received.push({ ...decoded.packet, atMs: performance.now(), bytes: data.length });
+    this.look();
+  }
+
+  private receipt(error: Error | null, subject: string, data: Uint8Array): void {
+    if (error) this.receiptsHidden = true;
+    const receipt = error ? undefined : parseReceipt(subject, Buffer.from(data).toString());
+    if (receipt?.stream !== streams.jobs.name) return;
+    this.receipts.push({ ...receipt, atMs: performance.now() });
+    this.look();
+  }
+
+  private look(): void {
     for (const look of [...this.waiting]) look();
   }
 }

@@ -1,6 +1,6 @@
 import { checks, type Check } from './checks';
 import type { Platform } from './platform';
-import { Session, type SessionOptions } from './session';
+import { Session, type SessionOptions, unlessEnded } from './session';
 import { Mismatch, NotApplicable, type CheckResult, type Verdict } from './verdict';
 
 export interface Report {
@@ -38,7 +38,9 @@ export async function runChecks(
 
 async function judge(check: Check, session: Session): Promise<Verdict> {
   try {
-    await check.run(session);
+    // The last check stops the worker.
+    const process = check.stopsWorker ? undefined : session.options.process;
+    await unlessEnded(process, 'a worker that keeps running', check.run(session));
     return { outcome: 'passed' };
   } catch (error) {
     if (error instanceof NotApplicable) return { outcome: 'not_applicable', reason: error.message };

@@ -59,7 +59,7 @@ export async function startSampleWorker(
   let isDraining = false;
   let isStopped = false;
   let end: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => (end = resolve));
+  const ended = new Promise<string>((resolve) => (end = () => resolve('it was stopped')));
 
   const head = (traceId = '') => ({ trace_id: traceId, sender_id: id, nowUs: Date.now() * 1_000 });
   const announce = () => {

@@ -18,8 +18,8 @@ export type TopicUse = keyof Topics;
 export interface WorkerProcess {
   /** Requests a drain, as SIGTERM does. */
   drain(): void;
-  /** Resolves when the process has ended. */
-  readonly ended: Promise<void>;
+  /** Resolves when the process has ended, with how it ended, such as `exit code 1`. */
+  readonly ended: Promise<string>;
 }
 
 export interface SessionOptions {
@@ -46,6 +46,23 @@ const registryTtlMs = 30_000;
 /** Three heartbeats for each time after which a worker is lost. */
 export const maxHeartbeatGapMs = registryTtlMs / 3;
 
+/**
+ * Waits for the worker, and no longer than its process lives.
+ *
+ * @throws Mismatch when the process has ended
+ */
+export async function unlessEnded<T>(
+  process: WorkerProcess | undefined,
+  expected: string,
+  waiting: Promise<T>,
+): Promise<T> {
+  if (!process) return waiting;
+  const ended = process.ended.then((how) => {
+    throw new Mismatch(expected, `the end of its process: ${how}`);
+  });
+  return Promise.race([waiting, ended]);
+}
+
 /** The worker under test, as the checks use it. */
 export class Session {
   /** Cleared for a worker that reports neither the progress of its slow jobs nor its running jobs in time. */
@@ -66,13 +83,15 @@ export class Session {
           packet.body.pool === options.pool &&
           (options.workerId === undefined || packet.body.worker_id === options.workerId),
       );
-    const first = await platform.until(find, options.waitMs);
-    if (first?.kind !== 'heartbeat') {
-      throw new Mismatch(`a heartbeat of pool ${options.pool} within ${options.waitMs / 1_000} s`, 'none');
-    }
+    const wanted = `a heartbeat of pool ${options.pool} within ${options.waitMs / 1_000} s`;
+    const first = await unlessEnded(options.process, wanted, platform.until(find, options.waitMs));
+    if (first?.kind !== 'heartbeat') throw new Mismatch(wanted, 'none');
     const { worker_id } = first.body;
     const isEachNamed = Object.keys(options.topics).every((use) => options.named.has(use as TopicUse));
-    if (!isEachNamed) await platform.until(() => platform.from('handshake', worker_id)[0], options.waitMs);
+    if (!isEachNamed) {
+      const handshake = platform.until(() => platform.from('handshake', worker_id)[0], options.waitMs);
+      await unlessEnded(options.process, 'a handshake that lists its topics', handshake);
+    }
     return new Session(platform, options, worker_id);
   }
 

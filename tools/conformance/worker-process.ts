@@ -13,7 +13,9 @@ export interface StartedWorker extends WorkerProcess {
 export function startWorker([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): StartedWorker {
   const child = spawnLeashed(program, args, { env: { ...process.env, ...env }, output: 'pipe' });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data: Buffer) => process.stderr.write(data));
-  const ended = once(child, 'exit').then(() => undefined);
+  const ended = once(child, 'exit').then(([code, signal]: (number | string | null)[]) =>
+    code === null ? `signal ${String(signal)}` : `exit code ${code}`,
+  );
   return {
     drain: () => void (isRunning(child) && child.kill('SIGTERM')),
     ended,
@@ -22,21 +24,17 @@ export function startWorker([program = '', ...args]: readonly string[], env: Nod
 }
 
 /** A process that someone else started. */
-export function attachProcess(pid: number): WorkerProcess {
-  return {
-    drain: () => void process.kill(pid, 'SIGTERM'),
-    get ended() {
-      return waitForEnd(pid);
-    },
-  };
-}
+export const attachProcess = (pid: number): WorkerProcess => ({
+  drain: () => void process.kill(pid, 'SIGTERM'),
+  ended: waitForEnd(pid),
+});
 
-async function waitForEnd(pid: number): Promise<void> {
+async function waitForEnd(pid: number): Promise<string> {
   for (;;) {
     try {
       process.kill(pid, 0);
     } catch {
-      return;
+      return `process ${pid} is gone`;
     }
     await sleep(pollMs, undefined, { ref: false });
   }

@@ -13,15 +13,26 @@ import {
   settingSections,
   streams,
   subjects,
+  type Access,
   type MergeRule,
 } from '@svc/contract';
 import { openapi } from '@svc/http';
-import { approvalStates, jobStates, poolStates, runEnds, runStates, stepStates, terminalStates } from '@svc/lifecycle';
+import {
+  approvalStates,
+  evalRunStates,
+  jobStates,
+  poolStates,
+  runEnds,
+  runStates,
+  stepStates,
+  terminalStates,
+} from '@svc/lifecycle';
 import { policySections } from '@svc/policy';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
   approvalMetrics,
+  auditMetrics,
   commonMetrics,
   dispatchMetrics,
   engineEnv,
@@ -105,6 +116,10 @@ const states = () =>
     'A pool is created active.',
     moves(poolStates),
     diagram(poolStates),
+    '## Run of an evaluation dataset',
+    'A small run is created running, a large one pending.',
+    moves(evalRunStates),
+    diagram(evalRunStates),
   );
 
 const queuesPage = () =>
@@ -166,7 +181,12 @@ const subjectsPage = () =>
             groups.join(', ') || 'none: delivered to every subscriber',
           ];
         }),
-        ['`worker.<worker id>.jobs`', 'job_request', streams.jobs.name, 'that worker'],
+        [
+          '`worker.<worker id>.jobs`',
+          'job_request; worker_handshake_result: a session has ended',
+          streams.jobs.name,
+          'that worker',
+        ],
         ['`job.<name>`', 'job_request', streams.jobs.name, 'the workers of the topic'],
       ],
     ),
@@ -208,10 +228,12 @@ const messagesPage = () => {
   );
 };
 
+const listPermissions = ({ permission, also = [] }: Access): string[] => [...(permission ? [permission] : []), ...also];
+
 const permissionsPage = () => {
   const guards = (permission: string) =>
     endpoints.flatMap((endpoint) =>
-      endpoint.access !== 'public' && 'permission' in endpoint.access && endpoint.access.permission === permission
+      endpoint.access !== 'public' && listPermissions(endpoint.access).includes(permission)
         ? [`\`${endpoint.id}\``]
         : [],
     );
@@ -264,6 +286,7 @@ const metrics = () =>
       Approvals: approvalMetrics,
       Kernel: kernelMetrics,
       Engine: engineMetrics,
+      'Gateway and engine': auditMetrics,
     }).flatMap(([title, rows]) => [`## ${title}`, metricsTable(rows)]),
   );
 

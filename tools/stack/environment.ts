@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { auditVariables, type AuditKeys } from './audit-keys';
 import type { CertificateFiles } from './certificates';
 import type { Keys } from './keys';
 import type { LicenseFiles, LicensePlan } from './license';
+import type { PacketKey } from './packet-key';
 import type { PolicyKey } from './policy-key';
 import { dialable, type PickPort } from './ports';
 import { repositoryRoot, type ServicePlan } from './settings';
@@ -18,6 +20,8 @@ export interface Generated {
   certificates: CertificateFiles | undefined;
   license: { plan: LicensePlan; files: LicenseFiles };
   policyKey: PolicyKey;
+  auditKeys: AuditKeys;
+  packetKey: PacketKey;
 }
 
 /**
@@ -44,6 +48,8 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
     ...keyVariables(given.keys, callers),
     ...licenseVariables(given.license, callers),
     ...policyKeyVariables(given.policyKey, callers),
+    ...auditVariables(given.auditKeys, callers),
+    ...packetKeyVariables(given.packetKey, callers),
     ...(certificates && group({ GATEWAY_HTTP_TLS_CERT: certificates.cert, GATEWAY_HTTP_TLS_KEY: certificates.key })),
     ...(certificates && group({ GRPC_TLS_CERT: certificates.cert, GRPC_TLS_KEY: certificates.key })),
   };
@@ -110,6 +116,14 @@ function policyKeyVariables({ file, publicKey }: PolicyKey, callers: NodeJS.Proc
     SVC_POLICY_PUBLIC_KEY_LOCAL: publicKey,
     SVC_POLICY_STRICT: 'enforce',
   };
+}
+
+/** Only where the caller turns signatures or sessions on: with a key the services sign every packet, which costs time. */
+function packetKeyVariables({ file }: PacketKey, callers: NodeJS.ProcessEnv): Variables {
+  const isOn = (name: string) => (callers[name] ?? 'off') !== 'off';
+  const hasKey = callers['SVC_PACKET_SIGNING_KEY'] ?? callers['SVC_PACKET_SIGNING_KEY_PATH'];
+  if (hasKey !== undefined || !(isOn('SVC_PACKET_SIGNATURES') || isOn('SVC_SDK_HANDSHAKE'))) return {};
+  return { SVC_PACKET_SIGNING_KEY_PATH: file };
 }
 
 /** The address a service listens on, as a client dials it. */

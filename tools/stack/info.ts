@@ -21,6 +21,8 @@ export interface StackInfo extends StoreAccess {
   pools_file: string;
   timeouts_file: string;
   license: string;
+  /** Public key (PEM) by which workers verify what the services sign, where signatures or sessions are on. */
+  service_key_file: string;
   data_dir: string;
   /** Process ids of the running services. */
   pids: Record<string, number>;

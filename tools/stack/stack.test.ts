@@ -93,6 +93,7 @@ describe('startStack', () => {
     expect(statSync(env['SVC_POLICY_SIGNING_KEY_PATH'] ?? '').mode & 0o777).toBe(0o600);
     const trusted = createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64');
     expect(env).toMatchObject({ SVC_POLICY_PUBLIC_KEY_LOCAL: trusted, SVC_POLICY_STRICT: 'enforce' });
+    expect(env).not.toHaveProperty('SVC_PACKET_SIGNING_KEY_PATH');
     expect(env['SVC_DATA_URL_BASE']).toBe(stack.info.base_url);
     expect(env['SVC_DATA_URL_KEY']).toHaveLength(43);
     expect(env['SVC_RESULT_TICKET_KEYS']).toHaveLength(43);
@@ -201,6 +202,17 @@ describe('a start with settings of the caller', () => {
     expect([seen['SVC_LICENSE_FILE'], seen['SVC_POLICY_SIGNING_KEY_PATH']]).toEqual([undefined, undefined]);
     await second.stop();
     await first.stop();
+  }, 30_000);
+
+  it('signs packets with one variable: the key exists, and its public part is for workers', async () => {
+    const stack = await start({ env: callerEnv({ SVC_PACKET_SIGNATURES: 'warn' }) });
+    const { SVC_PACKET_SIGNING_KEY_PATH: file = '' } = await gatewayEnv(stack);
+
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const publicKey = createPublicKey(readFileSync(file)).export({ type: 'spki', format: 'pem' });
+    expect(readFileSync(stack.info.service_key_file, 'utf8')).toBe(publicKey);
+
+    await stack.stop();
   }, 30_000);
 
   it('serves plain HTTP when TLS is off', async () => {

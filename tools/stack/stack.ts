@@ -5,6 +5,8 @@ import { ensureCertificates } from './certificates';
 import { getAddress, environments } from './environment';
 import { removeInfo, runningSupervisor, writeInfo, type StackInfo } from './info';
 import { ensureKeys } from './keys';
+import { ensureAuditKeys } from './audit-keys';
+import { ensurePacketKey } from './packet-key';
 import { ensurePolicyKey } from './policy-key';
 import { ensureLicense } from './license';
 import { portPicker } from './ports';
@@ -137,7 +139,20 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   const license = { plan: licensePlan, files: ensureLicense(join(dataDir, 'license'), licensePlan, nowMs) };
   const keys = ensureKeys(join(dataDir, 'api-keys.json'), tenant);
   const policyKey = ensurePolicyKey(join(dataDir, 'policy-key.pem'));
-  const generated = { callerEnv, services, redisUrl, natsUrl, keys, certificates, license, policyKey };
+  const auditKeys = ensureAuditKeys(dataDir);
+  const packetKey = ensurePacketKey(join(dataDir, 'packet-key.pem'), join(dataDir, 'packet-key.pub.pem'));
+  const generated = {
+    callerEnv,
+    services,
+    redisUrl,
+    natsUrl,
+    keys,
+    certificates,
+    license,
+    policyKey,
+    packetKey,
+    auditKeys,
+  };
   const envs = await environments(generated, pickPort);
 
   const hasTls = (env: NodeJS.ProcessEnv | undefined) => Boolean(env?.['GATEWAY_HTTP_TLS_CERT']);
@@ -184,6 +199,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
       pools_file: path('POOL_CONFIG_PATH'),
       timeouts_file: path('TIMEOUT_CONFIG_PATH'),
       license: licensePlan,
+      service_key_file: packetKey.publicKeyFile,
       data_dir: dataDir,
       supervisor_pid: process.pid,
     },

@@ -149,7 +149,7 @@ async function planRedis(
 }
 
 const durable = [
-  ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
+  ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--auto-aof-rewrite-min-size', '256mb'],
   // Admission control needs a limit to compare with.
   ...['--maxmemory-policy', 'noeviction', '--maxmemory', '2gb', '--loglevel', 'warning'],
 ];

@@ -1,8 +1,12 @@
-"""A worker on sdk/python for third-party.test.ts. Serves job.demo.<SDK_PREFIX>*; prints `ready`, and `ran <job> <attempt>`."""
+"""A worker on sdk/python for tests. Serves job.demo.<SDK_PREFIX>*; prints `ready`, and `ran <job> <attempt>`.
+
+On SIGUSR1 it renews its session at once, instead of at half its life, and prints `session`.
+"""
 
 import asyncio
 import logging
 import os
+import signal
 
 from svc_worker import FatalError, Job, RetryableError, Worker
 
@@ -45,13 +49,31 @@ async def report(job: Job) -> object:
     return {"pointer": await job.save_artifact(b"\x00\xff", content_type="image/x"), "prompt": job.prompt}
 
 
+async def shown(job: Job) -> object:
+    """Writes the prompt into a log line, a progress report and the partial output."""
+    noted(job).log(f"connected with {job.prompt}", "warn")
+    job.progress(40, f"using {job.prompt}")
+    for token in ("Hello ", "wor", "ld, the key is ", job.prompt, " !"):
+        job.stream(token)
+    return {"done": True}
+
+
+async def renew(worker: Worker) -> None:
+    session = worker._link.session
+    if session is not None:
+        await session.open()
+    print("session", flush=True)
+
+
 async def main() -> None:
-    handlers = {"echo": echo, "flaky": flaky, "broken": broken, "slow": slow, "report": report}
+    handlers = {"echo": echo, "flaky": flaky, "broken": broken, "slow": slow, "report": report, "shown": shown}
     worker = Worker(
         concurrency=8,
         heartbeat_sec=0.5,
         topics={f"{PREFIX}{name}": handler for name, handler in handlers.items()},
     )
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(renew(worker)))
     serving = asyncio.ensure_future(worker.serve())
     await worker.started.wait()
     print("ready", flush=True)

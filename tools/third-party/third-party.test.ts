@@ -32,7 +32,8 @@ describe('workers in Python', () => {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_READINESS_REQUIRED: 'true' };
     stack = await startStack({
       dataDir,
-      env: { ...env, WORKER_READINESS_TTL: '1h' },
+      // Signatures and sessions warn from the start, attestation from the end of the first part.
+      env: { ...env, WORKER_READINESS_TTL: '1h', SVC_PACKET_SIGNATURES: 'warn' },
       services,
       usualPorts: false,
       workers: { demo: ['py-worker', 'py-agent', 'py-sdk'] },
@@ -246,6 +247,40 @@ describe('workers in Python', () => {
       );
       expect(secrets.length).toBeGreaterThan(0);
       expect(secrets.filter((secret) => secret !== '' && sdk.output().includes(secret))).toEqual([]);
+    });
+  });
+
+  describe('while attestation warns', () => {
+    const refusals = async () => (await fetch(stack.info.metrics_urls['scheduler'] ?? '')).text();
+    const counted = (kind: string, reason: string) =>
+      new RegExp(
+        `^svc_scheduler_worker_refusals_total\\{(?=.*kind="${kind}")(?=.*reason="${reason}")(?=.*mode="warn")`,
+        'm',
+      );
+
+    beforeAll(async () => {
+      const data = { boundary_hardening: { worker_attestation: 'warn' } };
+      expect((await admin().post('/api/v1/config', { scope: 'system', scope_id: 'default', data })).status).toBe(204);
+      await eventually(
+        async () => expect(await refusals()).toMatch(counted('heartbeat', 'auth_token_missing')),
+        patience,
+      );
+    });
+
+    it.each([
+      ['job.demo.echo', 'py-worker'],
+      ['job.demo.agent', 'py-agent'],
+      ['job.demo.sdk-echo', 'py-sdk'],
+    ])('jobs of %s complete on %s, which has no credential and no key', async (topic, worker_id) => {
+      const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => submit(topic, `hello ${i}`)));
+
+      for (const id of ids) await until(id, { state: 'SUCCEEDED', attempts: 1, worker_id });
+    });
+
+    it('and their packets are counted', async () => {
+      const text = await refusals();
+      for (const kind of ['heartbeat', 'job_result'])
+        for (const reason of ['auth_token_missing', 'signature_missing']) expect(text).toMatch(counted(kind, reason));
     });
   });
 

@@ -1,11 +1,13 @@
 import { builtInRoles, type Role } from '@svc/contract';
 import { mount, serve, type Listening, type MountOptions } from '@svc/http';
+import type { Sessions } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import { openEndings, openPlatform, openServiceKernel, type Platform } from '@svc/platform';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
   approvalMetrics,
+  auditMetrics,
   commonMetrics,
   dispatchMetrics,
   gatewayMetrics,
@@ -18,6 +20,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
+import { openAudit, openAuditExport } from '@svc/audit';
 import { openWorkerTrust } from '@svc/worker-trust';
 import { followWorkers, openRegistry, type WorkerRegistry } from '@svc/dispatch';
 import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
@@ -33,6 +36,7 @@ import { givenJobs, type GivenJobs } from './given-jobs.testing';
 import { identities, signLicense, type Who } from './identities.testing';
 import { bundleKeys } from './bundle-keys.testing';
 import { mountOptions } from './mount-options';
+import { openCredentialNotices } from './open-credential-notices';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
 import { openStreams } from './streams/open-streams';
@@ -62,6 +66,7 @@ export interface Api {
   readonly registry: WorkerRegistry;
   readonly servers: Servers;
   readonly options: MountOptions;
+  readonly sessions: Sessions;
   /** Path of a shipped configuration file. */
   config(file: string): string;
   readonly given: GivenJobs;
@@ -99,6 +104,7 @@ interface Running {
   listening: Listening;
   dir: string;
   options: MountOptions;
+  sessions: Sessions;
 }
 
 /** Call at the top of a `describe`: a gateway on stores that are private to the test file and emptied before each test. */
@@ -168,6 +174,9 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     get options() {
       return running().options;
     },
+    get sessions() {
+      return running().sessions;
+    },
     servers,
     defects,
     config,
@@ -235,15 +244,16 @@ async function start(
   const build = { version: '0.0.0', commit: 'c', date: '', protocol: 1 };
   const boot = { env, log: silentLogger, health, clock, build, stopping: new AbortController().signal, onStop };
   const opened = openMetrics(
-    { ...gatewayMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { ...gatewayMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics, ...auditMetrics },
     { pod: 'p' },
   );
   const { metrics } = opened;
   const probes = { addr: env.metricsAddr, open: false };
   const platform = await openPlatform(boot, { service: 'gateway', queues, probes, metrics: opened });
   const registry = openRegistry(env);
-  const streams = await openStreams(boot, platform, metrics);
-  await followWorkers(boot, platform, registry, await openWorkerTrust(boot, platform), streams.onHeartbeat);
+  const trust = await openWorkerTrust(boot, platform);
+  const streams = await openStreams(boot, platform, trust, metrics);
+  await followWorkers(boot, platform, registry, trust, streams.onHeartbeat);
   const onProblem = (problem: unknown) => void defects.push(problem);
   const fleetHooks = { onProblem, onChange: () => undefined };
   const files = await openFleetFiles(
@@ -252,7 +262,11 @@ async function start(
   );
   const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
+  const audit = await openAudit(boot, { ...platform, metrics });
+  const auditExport = openAuditExport(boot, { ...platform, metrics, audit });
   const built = buildContext(boot, {
+    audit,
+    auditExport,
     streams,
     platform,
     fleet,
@@ -263,8 +277,11 @@ async function start(
     endings: await openEndings(boot),
   });
   const ctx = wanted.context?.(built) ?? built;
-  const identity = openIdentity(boot, platform.store.redis);
-  const usual = mountOptions(boot, { platform, identity, metrics, config: ctx.submit.config, dataUrls: ctx.dataUrls });
+  const notices = openCredentialNotices(boot, platform);
+  const identity = openIdentity(boot, platform.store.redis, notices);
+  const { sessions } = identity;
+  const { dataUrls, submit } = ctx;
+  const usual = mountOptions(boot, { platform, identity, notices, metrics, config: submit.config, dataUrls, audit });
   const options: MountOptions = {
     ...usual,
     gate: { ...usual.gate, roles: () => roles },
@@ -286,5 +303,5 @@ async function start(
   platform.bus.tap('sys.>', ({ subject, bytes }) => void recorded.push({ subject, bytes }));
   await platform.bus.flush();
   health.started();
-  return { metrics: () => opened.text(), platform, registry, kernel, ctx, fleet, listening, dir, options };
+  return { metrics: () => opened.text(), platform, registry, kernel, ctx, fleet, listening, dir, options, sessions };
 }

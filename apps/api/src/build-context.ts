@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { dataTokensFrom, packetSignerFrom, resultTicketsFrom } from '@svc/identity';
+import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import type { JobEndings, ResultJob } from '@svc/store';
 import {
@@ -17,16 +17,20 @@ import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, Shad
 import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
 import { ChatRepository, DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
+import { type Audit, type AuditExport, verifier, verifyNewest } from '@svc/audit';
 import { openTopics, topicLog } from '@svc/registry';
 import { WorkerTrustRepository } from '@svc/worker-trust';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import type { Streams } from './streams/open-streams';
+import { evalDeps, governanceDeps } from './governance-deps';
 import { openAdmission } from './open-admission';
 import { policyDocumentDeps } from './policy-document-deps';
 import { statusDeps, type StatusParts } from './status-deps';
 
 export interface ContextParts {
+  audit: Audit;
+  auditExport: AuditExport;
   policyFindings: StatusParts['policyFindings'];
   endings: JobEndings;
   streams: Streams;
@@ -45,7 +49,7 @@ const MAX_EXPRESSION_MS = 1;
 /** Builds the dependencies of all handlers. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
-  const { platform, fleet, registry, kernel, policyFindings, metrics, endings, streams } = parts;
+  const { platform, fleet, registry, kernel, policyFindings, metrics, endings, streams, audit, auditExport } = parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const deadLetterTtlSec = env.dlqEntryTtlDays * 86_400;
@@ -59,6 +63,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const changes = { ...base, fleet, config, bus: jobBus(bus), senderId, onNoticeFailed };
   const admission = openAdmission(boot, store.load, metrics);
   const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
+  const chainState = async (tenant: string) => {
+    const { status } = await verifyNewest({ store, sealer: audit.sealer, ...audit.verification }, tenant);
+    return status;
+  };
+  const governance = { ...policyDocuments, ...base, topics, ...governanceDeps(env, { store, metrics, chainState }) };
   const shadows = openShadows(boot, {
     store,
     kernel,
@@ -95,6 +104,16 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   endings.follow(({ id, read }) => recent.end(id, read));
   endings.followGaps(() => recent.clear());
   return {
+    audit: auditDeps(env, { ...base, audit }),
+    evidence: {
+      ...base,
+      audit,
+      isEntitled: () => license.entitlements().audit_export,
+      defaultTenant: env.defaultTenant,
+    },
+    auditExports: { ...auditExport.exports, store },
+    auditExporter: auditExport.exporter,
+    legalHolds: { ...base, license, defaultTenant: env.defaultTenant },
     submit: {
       ...jobParts,
       recent,
@@ -127,6 +146,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     explain: {
       ...base,
       fleet,
+      registry,
       config,
       topics,
       kernel,
@@ -139,7 +159,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         workerTtlMs: env.workerHeartbeatTtlMs,
       },
     },
-    resubmit: { ...base, kernel, admission },
+    resubmit: { ...base, kernel, config, admission },
     approvals: {
       ...base,
       config,
@@ -182,7 +202,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       ...changes,
       topics,
       trust: new WorkerTrustRepository(store.redis),
-      hasSessions: env.sdkHandshake !== 'off' && packetSignerFrom(env) !== undefined,
+      hasSessions: env.sdkHandshake !== 'off' && (env.packetSigningKey ?? env.packetSigningKeyPath) !== undefined,
       defaultTenant: env.defaultTenant,
       license: licenseLimits(license),
     },
@@ -235,8 +255,36 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     schedules: base,
     events: { store, ...streams },
+    governance,
+    evals: {
+      ...base,
+      admission,
+      config,
+      topics,
+      kernel,
+      maxContentBytes: env.policyMaxBytes,
+      defaultTenant: env.defaultTenant,
+      decisionLog: governance.decisionLog,
+      ...evalDeps(env, { store, metrics }),
+    },
     locks: { store, defaultTenant: env.defaultTenant },
     status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
     health,
+  };
+}
+
+/** Reads of the audit chains seal first, so that they contain everything recorded before. */
+function auditDeps(
+  { auditReadSampleRate }: Pick<ApiEnv, 'auditReadSampleRate'>,
+  { audit, ...base }: Pick<Platform, 'store'> & { random: { number(): number }; audit: Audit },
+): ApiContext['audit'] {
+  const { sealer, checkpointNow, publicKey, verification } = audit;
+  return {
+    ...base,
+    sealer,
+    checkpointNow,
+    publicKey,
+    readSampleRate: auditReadSampleRate,
+    verify: verifier({ ...base, sealer, ...verification }),
   };
 }

@@ -1,8 +1,18 @@
+import { gunzipSync } from 'node:zlib';
+
 /** A response as seen by a client; `body` is undefined if there is none. */
 export interface HttpAnswer {
   status: number;
   body: Record<string, unknown>;
   headers: Readonly<Record<string, string>>;
+}
+
+/** Any JSON; tests assert its shape. Archives are unpacked, so that tests that search for texts find those inside. */
+function readBody(type: string, bytes: Buffer): HttpAnswer['body'] {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return { archive: bytes, unpacked: gunzipSync(bytes).toString('utf8') };
+  const text = bytes.toString('utf8');
+  if (type.startsWith('text/event-stream')) return { events: text };
+  return (text ? JSON.parse(text) : undefined) as HttpAnswer['body'];
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -25,10 +35,8 @@ export function caller(url: string, identity: Headers): Calls {
       headers: { ...type, ...identity, ...headers },
       ...(text !== undefined && { body: text }),
     });
-    const answered = await response.text();
-    const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    // Any JSON; tests assert its shape.
-    const body = (isEvents ? { events: answered } : answered ? JSON.parse(answered) : undefined) as HttpAnswer['body'];
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const body = readBody(response.headers.get('content-type') ?? '', bytes);
     return { status: response.status, body, headers: Object.fromEntries(response.headers) };
   };
   return {

@@ -2,7 +2,10 @@ import type { ApprovalContext } from '@svc/approvals';
 import type { AuditContext } from '@svc/audit';
 import type { BudgetContext } from '@svc/budget';
 import type { ConfigContext } from '@svc/config-admin';
+import type { EvidenceContext } from '@svc/evidence';
+import type { EvalContext } from '@svc/evals';
 import type { ExplainContext } from '@svc/explain';
+import type { GovernanceContext } from '@svc/governance';
 import type { DataContext, DeadLetterContext, JobContext } from '@svc/jobs';
 import type { PolicyAdminContext } from '@svc/policy-admin';
 import type { PolicyLabContext } from '@svc/policy-lab';
@@ -25,6 +28,7 @@ export type ApiContext = ApprovalContext &
   PolicyAdminContext &
   PolicyLabContext &
   AuditContext &
+  EvidenceContext &
   FleetContext &
   PoolContext &
   WorkerTrustContext &
@@ -34,4 +38,6 @@ export type ApiContext = ApprovalContext &
   StreamContext &
   TopicContext &
   WorkflowContext &
-  LockContext;
+  LockContext &
+  GovernanceContext &
+  EvalContext;

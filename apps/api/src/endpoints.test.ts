@@ -1,5 +1,5 @@
 import * as contract from '@svc/contract';
-import { endpoints } from '@svc/contract';
+import { endpoints, type Endpoint } from '@svc/contract';
 import { endpointCases, openapi } from '@svc/http';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -36,6 +36,19 @@ describe('the endpoints and their handlers', () => {
       .map((file) => basename(file));
 
     expect(new Set(names)).toEqual(new Set(['routes.ts']));
+  });
+
+  it('every change declares how it is recorded in the audit chain, with a resource that the request names', () => {
+    const changing = endpoints.filter(({ method }) => method !== 'get');
+    const silent = changing.filter((endpoint: Endpoint) => endpoint.audit === undefined).map(({ id }) => id);
+    const unnamed = changing.filter(({ audit, path, body }: Endpoint) => {
+      const field = typeof audit === 'object' ? audit.resource?.[1] : undefined;
+      if (field === undefined || path.includes(`:${field}`)) return false;
+      return !(field in ((body?.describe().keys ?? {}) as object));
+    });
+
+    expect(silent).toEqual([]);
+    expect(unnamed.map(({ id }) => id)).toEqual([]);
   });
 
   it('the OpenAPI document is derived from them', () => {

@@ -100,7 +100,7 @@ describe('hostile input', () => {
     const detail = (await api.as('user').get(`/api/v1/jobs/${String(body['job_id'])}`)).body;
     expect(detail).toMatchObject({ context: { prompt: `x${value}` }, risk_tags: expect.arrayContaining([value]) });
     expect((await api.as('user').get('/api/v1/jobs')).status).toBe(200);
-  });
+  }, 120_000);
 
   it.each([
     ['a key that reaches a prototype', '{"prompt":"x","__proto__":{"a":1}}'],

@@ -5,6 +5,7 @@ import { queues } from '@svc/queues.config';
 import {
   apiEnv,
   approvalMetrics,
+  auditMetrics,
   certificateGauges,
   commonMetrics,
   dispatchMetrics,
@@ -15,6 +16,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
+import { openAudit, openAuditExport } from '@svc/audit';
 import { followWorkers, openRegistry } from '@svc/dispatch';
 import { openFleet } from '@svc/registry';
 import { openWorkerTrust } from '@svc/worker-trust';
@@ -24,6 +26,7 @@ import { apiInfo } from './api-info';
 import { buildContext } from './build-context';
 import { startGrpcServer } from './grpc/server';
 import { mountOptions } from './mount-options';
+import { openCredentialNotices } from './open-credential-notices';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
 import { openStreams } from './streams/open-streams';
@@ -39,7 +42,7 @@ void runService({
 async function start(boot: Boot<ApiEnv>): Promise<void> {
   const { env, log, clock, build, onStop } = boot;
   const opened = openMetrics(
-    { ...gatewayMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { ...gatewayMetrics, ...dispatchMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics, ...auditMetrics },
     { pod: env.instanceId },
   );
   const { metrics } = opened;
@@ -56,7 +59,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     onReconnected: () => registry.busConnected(clock.nowMs()),
   });
   const trust = await openWorkerTrust(boot, platform);
-  const streams = await openStreams(boot, platform, metrics);
+  const streams = await openStreams(boot, platform, trust, metrics);
   await followWorkers(boot, platform, registry, trust, streams.onHeartbeat);
   const { fleet } = await openFleet(boot, platform.store);
   onStop(
@@ -67,7 +70,11 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   );
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
 
+  const audit = await openAudit(boot, { ...platform, metrics });
+  const auditExport = openAuditExport(boot, { ...platform, metrics, audit });
   const ctx = buildContext(boot, {
+    audit,
+    auditExport,
     streams,
     platform,
     fleet,
@@ -79,13 +86,16 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   });
   fleet.follow(ctx.submit.config, (error) => log.warn('pools and timeouts not reloaded', { error }));
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
-  const identity = openIdentity(boot, platform.store.redis);
+  const notices = openCredentialNotices(boot, platform);
+  const identity = openIdentity(boot, platform.store.redis, notices);
   const options = mountOptions(boot, {
     platform,
     identity,
+    notices,
     metrics,
     config: ctx.submit.config,
     dataUrls: ctx.dataUrls,
+    audit,
   });
   const surface = mount(routes, ctx, options);
   serveSwagger(surface.app, openapi(endpoints, apiInfo(build.version)));

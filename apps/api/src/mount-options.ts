@@ -1,24 +1,28 @@
-import { AppError, submitJob } from '@svc/contract';
+import { AppError, evalLimits, submitJob } from '@svc/contract';
 import { cappedBy, hostCheck, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
 import { type DataUrlDeps, openDataUrl } from '@svc/jobs';
 import { tenantRates } from '@svc/admission';
+import type { Audit } from '@svc/audit';
 import type { EffectiveConfig } from '@svc/settings';
+import type { CredentialNotices } from './open-credential-notices';
 import type { GatewayIdentity } from './open-identity';
 
 export interface MountParts {
   platform: Platform;
   identity: GatewayIdentity;
+  notices: CredentialNotices;
   metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
   config: EffectiveConfig;
   dataUrls: DataUrlDeps;
+  audit: Pick<Audit, 'audited'>;
 }
 
 /** Options of the HTTP surface: authorization, limits, logs and metrics. */
 export function mountOptions(
   { env, clock, log, stopping }: Boot<ApiEnv>,
-  { platform, identity, metrics, config, dataUrls }: MountParts,
+  { platform, identity, notices, metrics, config, dataUrls, audit }: MountParts,
 ): MountOptions {
   const { license, store } = platform;
   const nowMs = () => clock.nowMs();
@@ -37,6 +41,7 @@ export function mountOptions(
     });
   return {
     authenticate: identity.authenticate,
+    audited: (...args) => audit.audited(...args),
     gate: { rbac: () => license.entitlements().rbac },
     openSignedUrl: (purpose, { id }, { token }) => openDataUrl(dataUrls, purpose, id, token),
     rateLimits: {
@@ -49,6 +54,7 @@ export function mountOptions(
       // Base64 adds a third to the size, and the rest of the body needs room too. See docs/reference/jobs.md#artifacts.
       artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
       data: env.artifactMaxBytes,
+      dataset: evalLimits.bodyBytes,
     },
     allowedOrigins: env.allowedOrigins,
     ...browserTrust(env),
@@ -56,6 +62,7 @@ export function mountOptions(
     ...(env.production && env.httpTlsCert && { hstsMaxAgeSec: env.hstsMaxAgeSec }),
     handlerTimeoutMs: env.httpWriteTimeoutMs,
     streamRecheckMs: env.wsRevalidationMs,
+    followCredential: notices.changes.follow,
     stopping,
     asAppError,
     onServed: ({ endpoint, method, status, durationMs, requestId, tenant }) => {

@@ -1,5 +1,6 @@
 import { apiEnv, Health, readEnv, silentLogger, systemClock, type LogFields } from '@svc/runtime';
 import { Redis } from 'ioredis';
+import { CredentialChanges } from '@svc/identity';
 import { openIdentity } from './open-identity';
 
 describe('the log of the start', () => {
@@ -21,6 +22,7 @@ describe('the log of the start', () => {
         onStop: () => undefined,
       },
       redis,
+      { changes: new CredentialChanges(() => clock.nowMs()), announce: () => undefined },
     );
 
     expect(warnings).toEqual([

@@ -7,9 +7,11 @@ import {
   type Authenticate,
   type Sessions,
 } from '@svc/identity';
+import { startLoops } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import { keys as storeKeys } from '@svc/store';
 import type { Redis } from 'ioredis';
+import type { CredentialNotices } from './open-credential-notices';
 
 /** The authenticator of REST, gRPC and the admin pages, and its dependencies. */
 export interface GatewayIdentity {
@@ -18,8 +20,17 @@ export interface GatewayIdentity {
   sessions: Sessions;
 }
 
-/** @throws Error naming the variable when keys cannot be read */
-export function openIdentity({ env, clock, log }: Boot<ApiEnv>, redis: Redis): GatewayIdentity {
+const KEY_FILE_CHECK_MS = 500;
+
+/**
+ * @param notices streams are checked when a session ends or the key file changes
+ * @throws Error naming the variable when keys cannot be read
+ */
+export function openIdentity(
+  { env, clock, log, onStop }: Boot<ApiEnv>,
+  redis: Redis,
+  notices: CredentialNotices,
+): GatewayIdentity {
   const nowMs = () => clock.nowMs();
   const onProblem = (problem: Error) =>
     log.error('credentials file is invalid; keeping the previous one', { error: problem });
@@ -35,6 +46,7 @@ export function openIdentity({ env, clock, log }: Boot<ApiEnv>, redis: Redis): G
     {
       nowMs,
       onProblem,
+      onChanged: () => notices.changes.anyChanged(),
       onAdminByDefault: (origin, entries) =>
         log.warn('keys without a role have role admin; set a role', {
           variable: origin,
@@ -54,13 +66,21 @@ export function openIdentity({ env, clock, log }: Boot<ApiEnv>, redis: Redis): G
       defaultTenant: env.defaultTenant,
       production: env.production,
     },
-    { nowMs, onProblem },
+    { nowMs, onProblem, onChanged: () => notices.changes.anyChanged() },
   );
   const sessions = openSessions(redis, {
     keyOf: (digest) => storeKeys.session(digest),
     ttlSec: env.sessionTtlMs / 1_000,
     nowMs,
+    onEnded: notices.announce,
   });
+  if (env.apiKeysPath) {
+    // Requests read a changed file anyway, but open streams make none.
+    const refresh = { name: 'key-file', everyMs: KEY_FILE_CHECK_MS, run: async () => keys.refresh() };
+    const failed = (_: string, error: unknown) =>
+      log.oncePer('key-file', 10_000).warn('checking the key file failed', { error });
+    onStop('key-file', startLoops([refresh], failed));
+  }
   const authenticate = authenticator(
     { keys: [keys], bearer: jwt ? [jwt] : [], sessions },
     {

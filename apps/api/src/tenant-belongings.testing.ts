@@ -21,7 +21,9 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const through = new Set<string>();
   const sent: string[] = [];
   const of = {
-    ...{ schedule: '', run: '', again: '', artifact: '', snapshot: '', submitted: '' },
+    ...{ legalHold: '', schedule: '', run: '', again: '', artifact: '', snapshot: '', submitted: '', evalRun: '' },
+    ...{ comparison: '' },
+    datasets: [],
     ...{ workflow: words('workflow id'), team: words('team id'), trace: words('trace id'), worker: 'worker-acme', lock: words('lock') },
     ...{ schema: words('schemas.put id'), topic: `job.${words('topics.register name')}`, shadowed: 'secops~shadowed' },
   };
@@ -45,6 +47,8 @@ export async function plantBelongings(api: Api): Promise<Planted> {
     ...{ captured_at: new Date().toISOString(), writer_id: 'scheduler-1', pools: {} },
     workers: [liveWorker(of.worker)],
   });
+  api.license('enterprise');
+  planted.legalHold = ((await send('legalHolds.create'))['hold'] as { id: string }).id;
   await send('schemas.put');
   await send('workers.createCredential');
   await send('topics.register');
@@ -72,17 +76,42 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const shadow = await send('policy.putShadow');
   await api.store.shadowResults.add('acme', [buildResult(String(shadow['shadow_bundle_id']), words)]);
   for (const id of ['evaluate', 'simulate', 'explain', 'simulateBundle', 'replay', 'analytics']) await send(`policy.${id}`);
+  const datasets = [await send('evals.createDataset')];
+  planted.datasets = [String(datasets[0]?.['id'])];
+  datasets.push(await send('evals.putDataset'));
+  await plantDecisions(api, words, jobs.denied);
+  datasets.push(await send('evals.fromIncidents'));
+  planted.evalRun = String((await send('evals.run'))['run_id']);
+  planted.comparison = String((await send('evals.compare'))['comparison_id']);
+  planted.datasets = datasets.map(({ id, dataset_id }) => String(id ?? dataset_id));
   await api.store.redis.set(`mem:${jobs.done}`, words('memory'));
   const today = new Date().toISOString().slice(0, 10);
   await api.store.redis.hset(`{s0}:spend:tenant:acme:${today}`, { spent: 1, [`center:${words('cost centre')}`]: 1 });
   await api.as('everywhere').post('/api/v1/policy/bundles/snapshots', { note: 'all' });
   const snapshots = await api.as('everywhere').get('/api/v1/policy/bundles/snapshots');
   planted.snapshot = (snapshots.body['items'] as { id: string }[])[0]?.id ?? '';
+  // Also takes a checkpoint, so that no later read has to.
+  await send('audit.evidence');
   const places = endpoints.map(({ id }) => `${id} `);
   const isSent = ({ place, text }: Canary) =>
     !places.some((start) => place.startsWith(start)) || sent.some((body) => body.includes(text));
   return { ...planted, canaries: secret.made.filter(isSent), through };
 } // prettier-ignore
+
+/** A decision, and a resolved approval. */
+async function plantDecisions(api: Api, words: Words, jobId: string): Promise<void> {
+  const { decisionLog } = api.ctx.governance;
+  const common = { atMs: Date.now(), jobId, topic: `job.${words('decision topic')}`, ruleId: words('decision rule') };
+  const place = { position: 1, agentId: words('decision agent'), reason: words('decision reason') };
+  await decisionLog.appendDecisions('acme', [
+    {
+      ...{ ...common, ...place, verdict: 'deny', constraints: '', policyVersion: words('decision policy') },
+      ...{ principalId: words('decision principal'), capability: '', riskTags: [], packId: words('decision pack') },
+    },
+  ]);
+  const by = { by: words('approver'), role: 'operator', reason: words('approval reason') };
+  await decisionLog.appendResolutions('acme', [{ ...common, ...place, ...by, heldAtMs: 1, outcome: 'approved' }]);
+}
 
 /** A job with a withheld output. */
 function withheld(id: string, words: Words) {

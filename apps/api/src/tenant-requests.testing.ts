@@ -4,7 +4,7 @@ import { filledBody, type Words } from './filled-body.testing';
 const unlimited = async () => ({ allowed: true, headers: {} });
 /** A gateway whose default tenant is neither of the two, and whose limits reject no request. */
 export const walked = {
-  env: { TENANT_ID: 'house' },
+  env: { TENANT_ID: 'house', SVC_AUDIT_SIGNING_KEY: '5'.repeat(64) },
   mount: { rateLimits: { api: unlimited, open: unlimited } },
 };
 
@@ -30,6 +30,11 @@ export interface Belongings {
   team: string;
   worker: string;
   lock: string;
+  /** Evaluation datasets, a run and a comparison. */
+  datasets: readonly string[];
+  evalRun: string;
+  comparison: string;
+  legalHold: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -48,11 +53,15 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     singleton: { key: words('jobs.submit singleton key'), mode: 'return' },
     principal_id: undefined,
   }),
+  'audit.evidence': (_words, _tenant, { done }) => ({
+    ...{ kind: 'job', id: done, include_content: true, tenant: undefined, from: undefined, to: undefined },
+  }),
   'jobs.remediate': (_words, _tenant, of) => ({ remediation_id: `remedy-of-${of.team}` }),
   'workers.createCredential': (_words, _tenant, { worker }) => ({
     ...{ worker_id: worker, allowed_pools: ['demo'], allowed_topics: undefined, public_keys: [] },
   }),
   'approvals.repair': () => ({ apply: true }),
+  'legalHolds.create': (_words, tenant) => ({ tenant_id: tenant }),
   'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.renew': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.release': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock }),
@@ -103,10 +112,34 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     sections: { invariants: { content: buildPolicy(words, 'policy.putGlobal') } },
     snapshot_version: undefined,
   }),
+  'evals.createDataset': (words) => ({
+    name: 'walk-set',
+    version: 0,
+    entries: [evalEntry(words, 'evals.createDataset')],
+  }),
+  'evals.putDataset': (words) => ({ version: 0, entries: [evalEntry(words, 'evals.putDataset')] }),
+  'evals.fromIncidents': () => ({
+    ...{ name: 'walk-incidents', verdicts: undefined, since: undefined, until: undefined },
+    ...{ topic: undefined, rule_id: undefined, agent_id: undefined },
+  }),
+  'evals.run': () => ({ candidate_bundle_id: undefined, candidate_content: undefined }),
+  'evals.compare': () => ({ left: {}, right: { candidate_content: 'rules: []' } }),
   'policy.addVelocityRule': () => pace,
   'policy.putVelocityRule': () => pace,
 };
 
+const evalEntry = (words: Words, place: string) => ({
+  id: words(`${place} entry`),
+  input: {
+    ...{ topic: `job.${words(`${place} topic`)}`, agent_id: words(`${place} agent`), pack_id: words(`${place} pack`) },
+    ...{ principal_id: words(`${place} principal`), capability: words(`${place} capability`) },
+    ...{ risk_tags: [words(`${place} tag`)], requires: [words(`${place} requirement`)] },
+    labels: { [words(`${place} label key`)]: words(`${place} label`) },
+    metadata: { [words(`${place} metadata key`)]: words(`${place} metadata`) },
+  },
+  expected_decision: 'DENY',
+  ...{ rule_id: words(`${place} rule`), source_ref: words(`${place} source`), notes: words(`${place} notes`) },
+});
 const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
 const times = {
   ...{ cron: '0 * * * *', time_zone: 'UTC', interval_sec: undefined },
@@ -145,11 +178,17 @@ export function bodyFor(endpoint: Endpoint, words: Words, tenant: string, of: Be
 const began = Date.now();
 
 const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string[]][] = [
+  [/evals\/datasets\/by-name\//, () => ['walk-set']],
+  [/evals\/datasets\//, ({ datasets }) => datasets],
+  [/evals\/runs\//, ({ evalRun }) => [evalRun]],
+  [/evals\/comparisons\//, ({ comparison }) => [comparison]],
+  [/\/legal-hold\//, ({ legalHold }) => [legalHold]],
   [/:snapshot_id/, ({ snapshot }) => [snapshot]],
   [/shadows\/:bundle_id/, ({ shadowed }) => [shadowed]],
   [/:bundle_id/, ({ workflow }) => [`workflow~${workflow}~policy`]],
   [/:rule_id/, () => ['x']],
   [/\/approvals\//, ({ held }) => [held]],
+  [/\/audit\/events\//, () => ['1']],
   [/\/artifacts\//, ({ artifact }) => [artifact]],
   [/\/traces\//, ({ trace }) => [trace]],
   [/\/workflows\//, ({ workflow }) => [workflow]],

@@ -12,6 +12,8 @@ import {
 } from '@svc/runtime';
 import type { JobEndings, ResultJob } from '@svc/store';
 import { admissionSettings, SnapshotAdmission } from '@svc/admission';
+import { publishCancelled } from '@svc/jobs';
+import { DatasetRepository, EvalRunRepository } from '@svc/evals';
 import { DefinitionCache, type RunEvents, RunCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openShadows } from '@svc/policy-lab';
@@ -42,6 +44,8 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
   const config = new EffectiveConfig(store, clock);
   const enforcement = env.schemaEnforcement;
   const topics = openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement });
+  const onPublishFailed = (jobId: string, error: unknown) =>
+    log.warn('publishing a job event failed; retrying', { job_id: jobId, error });
   const ctx: Omit<EngineContext, 'schedules'> = {
     ...base,
     bus: jobBus(bus),
@@ -69,10 +73,29 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
       { ...base, platform, fleet, registry, config, endings, metrics },
     ),
     schemas: topics.schemas,
+    evals: {
+      ...base,
+      kernel,
+      config,
+      topics,
+      datasets: new DatasetRepository(store),
+      evalRuns: new EvalRunRepository(store, env.evalRunTtlSec * 1_000),
+    },
     definitions: new DefinitionCache(store, clock),
     memory: new RunCache(),
     events,
-    onPublishFailed: (jobId, error) => log.warn('publishing a job event failed; retrying', { job_id: jobId, error }),
+    onPublishFailed,
+    onCancelled: (ids) =>
+      void publishCancelled(
+        {
+          ...base,
+          bus: jobBus(bus),
+          senderId,
+          onPublishFailed,
+          onCancelledByLimit: (limit) => metrics.cancelledByLimits.inc({ limit }),
+        },
+        ids,
+      ),
     settings: {
       instanceId: env.instanceId,
       lockMs: env.queueLockMs,

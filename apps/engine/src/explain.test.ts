@@ -25,7 +25,9 @@ function explain(id: string, tenant = 'acme'): Promise<ExplainView> {
   const main = { name: 'main', requires: [], status: 'active', description: '' } as const;
   const pools = () => ({ topics: { 'job.*': ['main'] }, pools: { main: { ...main, requires: [] } } });
   const license = () => ({ maxWorkers: -1, maxConcurrentJobs: -1, maxPromptChars: -1 });
-  return readRunExplanation({ ...ctx, fleet: { ...ctx.fleet, pools }, topics, license, settings }, tenant, id);
+  const registry = { scopeOf: () => undefined };
+  const deps = { ...ctx, fleet: { ...ctx.fleet, pools }, topics, license, settings, registry };
+  return readRunExplanation(deps, tenant, id);
 }
 const blocked = (id: string, wanted: object): Promise<ExplainView> =>
   eventually(
@@ -65,6 +67,25 @@ describe('the explanation of a run', () => {
     expect(explanation.checks.find(({ outcome }) => outcome === 'blocks')?.check).toBe('steps');
     await use.postEvent(id, { kind: 'cancel' });
     await use.ended(id, 'cancelled');
+  });
+
+  it('names the limit by key that a step waits for, and the jobs that hold its place', async () => {
+    await use.start();
+    const steps = { a: { topic: 'job.long', concurrency: { key: 'customer-${input.customer}', limit: 1 } } };
+    const first = await use.submitRun(steps, { customer: 7 });
+    await use.step(first, 'a', 'running');
+    const second = await use.submitRun(steps, { customer: 7 });
+
+    await blocked(second, {
+      kind: 'job',
+      job_blocked_by: 'concurrency_limit',
+      what: `1 of 1 places of the concurrency key customer-7 are held by ${first}:a@1`,
+    });
+
+    for (const id of [second, first]) {
+      await use.postEvent(id, { kind: 'cancel' });
+      await use.ended(id, 'cancelled');
+    }
   });
 
   it('lists a pending approval, a timer and a signal, each with the time it clears', async () => {

@@ -4,6 +4,7 @@ import { packetSignerFrom } from '@svc/identity';
 import { queues } from '@svc/queues.config';
 import {
   approvalMetrics,
+  auditMetrics,
   certificateGauges,
   commonMetrics,
   dispatchMetrics,
@@ -15,12 +16,14 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
+import { openAudit, openAuditExport } from '@svc/audit';
 import { followWorkers, openRegistry } from '@svc/dispatch';
 import { openFleet } from '@svc/registry';
 import { openWorkerTrust } from '@svc/worker-trust';
 import { openEndings, openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
+import { decisionLoop } from './decision-loop';
 import { runEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
 import { engineLoops } from './loops';
@@ -43,6 +46,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
       approvalsExpired: approvalMetrics.approvalsExpired,
       ...commonMetrics,
       ...kernelMetrics,
+      ...auditMetrics,
     },
     { pod: env.instanceId },
   );
@@ -67,6 +71,8 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     const state = kernel.ready();
     if (!state.ok) throw new Error(state.reason);
   });
+  const audit = await openAudit(boot, { ...platform, metrics });
+  const auditExport = openAuditExport(boot, { ...platform, metrics, audit });
   const ctx = buildContext(boot, {
     platform,
     fleet,
@@ -89,6 +95,9 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
           scanLimit: env.runScanLimit,
           pollEveryMs: env.timerPollMs,
         }),
+        ...audit.loops(platform.instance.id),
+        ...auditExport.loops(platform.instance.id),
+        decisionLoop(boot, platform),
         { name: 'files', everyMs: 1_000, atStart: true, run: () => fleet.refresh() },
       ],
       (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),

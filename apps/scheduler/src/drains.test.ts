@@ -76,6 +76,24 @@ describe('a pool that drains', () => {
     for (const id of ids) await use.until(id, 'SUCCEEDED', { pool: 'spare' });
   });
 
+  it('gets no job when it was deleted, also from processes that still have it in their table', async () => {
+    const table = buildTable('main', 'spare');
+    await use.start({ pools: table });
+    const deleted = await use.rawWorker({ id: 'w1', max: 4 });
+    const spare = await use.rawWorker({ id: 'w2', pool: 'spare', max: 4 });
+    const gateway = await use.gateway();
+    await gateway.knows('w1');
+    await use.config({ pools: { topics: { 'job.>': ['spare'] }, pools: { spare: {} } } });
+
+    const ids = [await use.submit(), await use.place(gateway.placement)];
+    for (const id of ids) await use.until(id, 'PENDING', { parked: 'jobWaiting' });
+    Object.assign(table, buildTable('spare'));
+
+    for (const id of ids) await spare.answer(await spare.dispatched(id));
+    for (const id of ids) await use.until(id, 'SUCCEEDED', { pool: 'spare' });
+    expect(deleted.order()).toEqual([]);
+  });
+
   it('is inactive after its timeout, and its jobs continue', async () => {
     const table = buildTable('main');
     const { ctx, metrics } = await use.start({ pools: table });

@@ -1,3 +1,4 @@
+import { shorten } from '@svc/contract';
 import type { approvalMetrics, dispatchMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
 import { dispatchEvents, poolTopicLabel, reasonLabel, type SchedulingEvents } from '@svc/dispatch';
 import type { PoolTable } from '@svc/routing';
@@ -61,12 +62,12 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       metrics.outputSkipped.inc(toTopicLabel(topic));
       log.warn('output check skipped', { topic, error });
     },
-    ignoredResult: (jobId, reason) => log.debug('result ignored', { job_id: jobId, reason }),
+    ignoredResult: (jobId, reason) => log.debug('result ignored', { job_id: shorten(jobId), reason }),
     unopenedTicket: (jobId, workerId) => {
       metrics.unopenedTickets.inc();
       log.oncePer('unopened-ticket', 10_000).warn('result ticket could not be opened, the record is read instead', {
-        worker_id: workerId,
-        job_id: jobId,
+        worker_id: shorten(workerId),
+        job_id: shorten(jobId),
       });
     },
     reportWithoutDispatch: (kind, reason, workerId, jobId) => {
@@ -74,16 +75,16 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       log.oncePer('report-without-dispatch', 10_000).warn('report without a dispatch id ignored', {
         kind,
         reason,
-        worker_id: workerId,
-        job_id: jobId,
+        worker_id: shorten(workerId),
+        job_id: shorten(jobId),
       });
     },
     reportDropped: (reason, workerId, jobId) => {
       metrics.reportsDropped.inc({ reason });
       log.oncePer(`report-dropped:${reason}`, 10_000).warn('log lines or partial output dropped', {
         reason,
-        worker_id: workerId,
-        job_id: jobId,
+        worker_id: shorten(workerId),
+        job_id: shorten(jobId),
       });
     },
     refusedSubmission: (jobId, reason) => {
@@ -95,7 +96,7 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       log.error('repairing a job failed', { job_id: jobId, error, tries_left: triesLeft }),
     scanDeferred: (jobId, error) => log.warn('output scan failed; the queue retries it', { job_id: jobId, error }),
     workerRefused: (workerId, reason) =>
-      log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker rejected', { worker_id: workerId, reason }),
+      log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker rejected', { worker_id: shorten(workerId), reason }),
     jobsLost: (workerId, jobs) =>
       log.warn('worker no longer reports jobs dispatched to it', { worker_id: workerId, jobs }),
     workerLost: (workerId, jobs) => log.warn('worker heartbeat expired', { worker_id: workerId, jobs }),
@@ -109,7 +110,7 @@ export const reportRefusedWorkers =
   ({ kind, reason, mode, workerId }: RefusedWorker): void => {
     metrics.workerRefusals.inc({ kind, reason, mode });
     log.oncePer(`attestation:${kind}:${reason}`, 60_000).warn('packet of a worker failed attestation', {
-      worker_id: workerId.slice(0, 128),
+      worker_id: shorten(workerId, 128),
       kind,
       reason,
       mode,

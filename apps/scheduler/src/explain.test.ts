@@ -4,6 +4,7 @@ import { queues } from '@svc/queues.config';
 import { eventually } from '@svc/testing';
 import type { SchedulerPlan } from './scheduler.testing';
 import { ruled, useScheduler } from './use-scheduler.testing';
+import { giveCredential } from './worker-credentials.testing';
 
 const use = useScheduler();
 
@@ -34,6 +35,22 @@ describe('the explanation of a job that does not run', () => {
 
     await use.until(id, 'RUNNING');
     expect(await explain(id)).toMatchObject({ blocked_by: null, held_by: { worker_id: 'w1', pool: 'main' } });
+  });
+
+  it('names the credential when it permits no worker to run the job, and no worker of another tenant', async () => {
+    const { explain, blocked } = await start({ env: { workerAttestation: 'enforce' } });
+    const token = await giveCredential(use.store, { worker: 'theirs', tenant: 'globex' });
+    await use.rawWorker({ id: 'theirs', token });
+    const id = await use.submit();
+
+    await blocked(id, 'worker_credential', { owner: { kind: 'pool', id: 'main' } });
+    expect(JSON.stringify(await explain(id))).not.toMatch(/theirs|globex/);
+
+    const own = await use.rawWorker({
+      id: 'own',
+      token: await giveCredential(use.store, { worker: 'own', tenant: 'acme' }),
+    });
+    await own.dispatched(id);
   });
 
   it('names the full worker and counts only jobs of its own tenant ahead of it', async () => {

@@ -129,6 +129,16 @@ describe('a job submitted on the bus', () => {
     expect(await use.deadLetter('j1')).toMatchObject({ reason_code: 'unknown_topic' });
   });
 
+  it('is rejected when its topic is longer than those of the gateway may be', async () => {
+    await use.start();
+
+    await say({ job_id: 'j1', topic: `job.${'x'.repeat(300)}` });
+    await say({ job_id: 'j2' });
+
+    await known('j2');
+    expect(await use.store.jobs.load('j1')).toBeUndefined();
+  });
+
   it('is rejected when its tenant fields disagree', async () => {
     await use.start();
 

@@ -75,7 +75,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       run: async () => {
         const startedUs = ctx.clock.nowUs();
         await repairOpenJobs(ctx, repaired);
-        await repairSlots(ctx);
+        await repairSlots(ctx, repaired);
         ctx.events.reconciled((ctx.clock.nowUs() - startedUs) / 1_000);
       },
       standBy: () => ctx.events.openJobs([]),
@@ -86,7 +86,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       atStart: true,
       lease: lease(keys.poolDrainLease(), 20_000),
       run: async () => {
-        await store.config.refreshClosedPools();
+        await store.config.refreshOpenPools();
         const drained = await finishDrains({ ...ctx, onNoticeFailed });
         if (drained.length > 0) onDrained(drained);
       },

@@ -43,6 +43,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     { pod: env.instanceId },
   );
   const { metrics } = opened;
+  const signer = packetSignerFrom(env);
   metrics.buildInfo.set({ version: build.version }, 1);
   certificateGauges(opened, schedulerEnv, env, clock);
   const registry = new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
@@ -51,7 +52,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     queues,
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
-    signer: packetSignerFrom(env),
+    signer,
     onMalformed: (reason) => metrics.validationRejections.inc({ reason }),
     onDisconnected: () => registry.busDisconnected(),
     onReconnected: () => registry.busConnected(clock.nowMs()),
@@ -73,7 +74,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   const trust = await openWorkerTrust(boot, platform, reportRefusedWorkers(metrics, log));
   serveHandshakes(boot, platform, {
     workers: trust,
-    signer: packetSignerFrom(env),
+    signer,
     tokens: sessionTokensFrom(env),
     domainPrefix: env.handshakeDomainPrefix,
     onHandshake: (outcome) => metrics.workerHandshakes.inc({ outcome }),

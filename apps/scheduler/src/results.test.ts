@@ -94,6 +94,15 @@ describe('a retryable failure', () => {
     await use.until(await use.submit({ topic: 'job.often' }), 'FAILED', { attempts: 4 });
   });
 
+  it('codes and messages are bounded', async () => {
+    await use.start();
+    await use.rawAnswering('FAILED_FATAL', { error_code: 'c'.repeat(9_000), error_message: 'm'.repeat(9_000) });
+
+    const { error_code, error_message } = await use.until(await use.submit(), 'FAILED');
+
+    expect([error_code?.length, error_message?.length]).toEqual([256, 2_000]);
+  });
+
   it('a retryable code in the settings makes a plain failure retryable; a non-retryable code wins', async () => {
     const retry = { ...quickRetries.retry, retryable_errors: ['flaky'], non_retryable_errors: ['never'] };
     await use.start({ config: { retry } });

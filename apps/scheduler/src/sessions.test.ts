@@ -34,6 +34,12 @@ const use = useScheduler();
 const start = (sdkHandshake: TrustMode) => use.start({ env: { sdkHandshake, packetSigningKey: services.secret } });
 const refused = (scheduler: Scheduler, ...expected: string[]) =>
   eventually(async () => expect(await listRefusals(scheduler)).toEqual(expect.arrayContaining(expected)));
+const session = async () => (await new WorkerTrustRepository(use.redis).records(['w1'])).get('w1')?.session;
+/** Ids of the sessions whose end w1 was notified of. */
+const notices = () =>
+  use.packets.flatMap(({ subject, packet }) =>
+    subject === 'worker.w1.jobs' && packet.kind === 'worker_handshake_result' ? [packet.trace_id] : [],
+  );
 const revoke = () => new WorkerTrustRepository(use.redis).revokeSession('*', 'w1');
 
 /** A worker whose credential has the key, which the schedulers have read. */
@@ -81,6 +87,41 @@ describe('sessions', () => {
     expect((await use.job(id)).state).not.toBe('SUCCEEDED');
   });
 
+  it('an SDK worker whose session was revoked proves its key again within a second, and runs jobs', async () => {
+    const scheduler = await start('enforce');
+    await trusted(scheduler);
+    const errors: string[] = [];
+    const onError = (error: unknown) => errors.push(String(error));
+    await use.worker({ id: 'w1', signingKey: own.secret, serviceKeys: [services.pem], heartbeatMs: 60_000, onError });
+    await use.until(await use.submit(), 'SUCCEEDED');
+    const before = await session();
+
+    await revoke();
+
+    await eventually(async () => expect((await session())?.jti).not.toBe(before?.jti));
+    await use.until(await use.submit(), 'SUCCEEDED');
+    expect([errors.length, errors[0]]).toEqual([1, expect.stringContaining('ended the session of this worker')]);
+    expect(notices()).toEqual([before?.jti]);
+  });
+
+  it('a worker that received no notice gets one when its session is refused', async () => {
+    const scheduler = await start('warn');
+    await trusted(scheduler);
+    const { auth_token: token } = await handshake();
+    await scheduler.stop();
+    await revoke();
+    // This scheduler never knew the session as valid.
+    const later = await start('warn');
+    const worker = await use.rawWorker({ id: 'w1', silent: true, packetToken: token });
+
+    worker.shake();
+    worker.shake();
+
+    await refused(later, 'handshake session_revoked enforce');
+    const ended = (await session())?.jti;
+    await eventually(() => expect(notices()).toEqual([ended]));
+  });
+
   it('a new token replaces the one before it, which stays valid for packets under way', async () => {
     const scheduler = await start('enforce');
     await trusted(scheduler);
@@ -97,6 +138,8 @@ describe('sessions', () => {
     await outcome(second.auth_token);
     await use.bus.flush();
     expect(await listRefusals(scheduler)).toEqual([]);
+    // Until it has read the third session, the first one is the previous one.
+    await scheduler.ctx.trust.sync();
     await outcome(first.auth_token);
     await refused(scheduler, 'handshake session_invalid enforce');
   });
@@ -136,6 +179,25 @@ describe('sessions', () => {
   });
 });
 
+describe('heartbeats that are telemetry only', () => {
+  it('a worker has the pool of its credential and the capabilities that it declared when it proved its key', async () => {
+    const env = { sdkHandshake: 'warn', packetSigningKey: services.secret, heartbeatMode: 'telemetry' } as const;
+    const scheduler = await use.start({ env });
+    await trusted(scheduler);
+    const worker = {
+      pool: 'other',
+      serviceKeys: [services.pem],
+      capabilities: ['GPU', 'a form that no handshake takes'],
+    };
+    await use.worker({ id: 'w1', signingKey: own.secret, ...worker });
+
+    await use.until(await use.submit(), 'SUCCEEDED', { worker_id: 'w1' });
+
+    expect(scheduler.ctx.registry.records()).toMatchObject([{ pool: 'main', capabilities: ['gpu', 'signatures'] }]);
+    await refused(scheduler, 'heartbeat pool_differs enforce', 'heartbeat capabilities_differ enforce');
+  });
+});
+
 describe('the trust handshake', () => {
   it('a challenge is used once', async () => {
     await trusted(await start('warn'));
@@ -148,6 +210,50 @@ describe('the trust handshake', () => {
 
     expect(first.worker_handshake_result?.accepted).toBe(true);
     expect(rejection(second)).toBe('REPLAY_DETECTED');
+    await connection.close();
+  });
+
+  it('a worker has one open challenge: a newer one replaces it, a repeated request does not', async () => {
+    await trusted(await start('warn'));
+    const connection = await connect({ servers: use.servers.natsUrl });
+    const first = await ask(connection, 'challenge', 'CHALLENGE-REQUEST', request());
+    const asked = request();
+    const second = await ask(connection, 'challenge', 'CHALLENGE-REQUEST', asked);
+
+    const repeated = await ask(connection, 'challenge', 'CHALLENGE-REQUEST', asked);
+    const late = await ask(connection, 'authenticate', 'AUTHENTICATE', authenticate(first));
+    const current = await ask(connection, 'authenticate', 'AUTHENTICATE', authenticate(second));
+
+    expect([repeated, late].map(rejection)).toEqual(['REPLAY_DETECTED', 'REPLAY_DETECTED']);
+    expect(current.worker_handshake_result?.accepted).toBe(true);
+    await connection.close();
+  });
+
+  it('steps over the rate get no answer and are counted; other workers are answered', async () => {
+    const [scheduler, other] = [await start('warn'), await start('warn')];
+    await trusted(scheduler, other);
+    await giveCredential(use.store, { worker: 'w2', keys: [own.pem] });
+    await Promise.all([scheduler, other].map(({ ctx }) => ctx.trust.sync()));
+    const connection = await connect({ servers: use.servers.natsUrl });
+    const asking = (sender_id: string) => {
+      const packet = { ...request({ worker_id: sender_id }), sender_id };
+      return ask(connection, 'challenge', 'CHALLENGE-REQUEST', packet, own, 0, 1_000).then(
+        ({ worker_handshake_challenge: challenge }) => (challenge ? 'answered' : 'rejected'),
+        () => 'none',
+      );
+    };
+
+    // Both schedulers together: the limit of one worker is counted in Redis.
+    const answers = await Promise.all(Array.from({ length: 40 }, () => asking('w1')));
+
+    expect(answers.filter((one) => one === 'answered')).toHaveLength(20);
+    expect(answers.filter((one) => one === 'none')).toHaveLength(20);
+    expect(await asking('w2')).toBe('answered');
+    const texts = await Promise.all([scheduler, other].map(({ metrics }) => metrics()));
+    const limited = texts.map((text) =>
+      Number(/handshakes_total\{outcome="limited"[^}]*\} (\d+)/.exec(text)?.[1] ?? 0),
+    );
+    expect(limited.reduce((a, b) => a + b)).toBe(20);
     await connection.close();
   });
 
@@ -233,6 +339,7 @@ async function ask(
   payload: object,
   signer: { secret: string } = own,
   ageMs = 0,
+  timeout = 5_000,
 ): Promise<TrustPacket> {
   const created_at = { seconds: Math.floor((Date.now() - ageMs) / 1_000), nanos: 1_000_000 };
   const packet = { protocol_version: 1, created_at, ...payload };
@@ -240,9 +347,7 @@ async function ask(
   const reply = await connection.request(
     `sys.worker.handshake.${subject}`,
     encodeTrustPacket({ ...packet, signature }),
-    {
-      timeout: 5_000,
-    },
+    { timeout },
   );
   const answer = decodeTrustPacket(reply.data);
   if (!answer) throw new Error('the answer cannot be read');

@@ -1,4 +1,5 @@
 import type Joi from 'joi';
+import type { EndpointAudit } from './audit/endpoint-audit';
 import type { ErrorCode } from './errors';
 import type { Access } from './permissions';
 import type { DataPurpose } from './subjects';
@@ -28,6 +29,8 @@ export interface Endpoint<
   summary: string;
   description?: string;
   access: Gate;
+  /** Required for methods other than GET; a read is recorded only where it is declared. */
+  audit?: EndpointAudit;
   params: { [Name in ParamNames<Path>]: Joi.StringSchema };
   query?: Joi.ObjectSchema<Query>;
   body?: Joi.ObjectSchema<Body>;
@@ -35,12 +38,20 @@ export interface Endpoint<
   bodyOptional?: true;
   /** Unknown body fields are ignored rather than refused. See docs/reference/http.md#requests. */
   bodyIgnoresUnknown?: true;
+  /**
+   * A list in the body whose items are validated one by one, up to 100 violations, so that a large body with many errors costs
+   * no more than a valid one.
+   */
+  bodyItems?: string;
   /** The body is raw bytes of any media type, passed to the handler unparsed. Such a route declares no `body`. */
   rawBody?: true;
   /** Which configured limit caps the body; absent = the JSON body limit. */
-  bodyLimit?: 'job' | 'artifact' | 'data';
+  bodyLimit?: 'job' | 'artifact' | 'data' | 'dataset';
+  /** Error code of a body over its limit; `request_too_large` otherwise. */
+  tooLarge?: ErrorCode;
   /**
-   * `raw`: the answer is bytes, sent as application/octet-stream. `events`: Server-Sent Events. Status 101: a WebSocket; its
+   * `raw`: the answer is bytes, sent as application/octet-stream. `stream`: bytes of one of these media types, of any length,
+   * sent as they are produced. `events`: Server-Sent Events. Status 101: a WebSocket; its
    * handler serves requests that do not upgrade.
    */
   answer: {
@@ -48,6 +59,7 @@ export interface Endpoint<
     body?: Joi.Schema<Answer>;
     headers?: Record<string, string>;
     raw?: true;
+    stream?: readonly string[];
     events?: true;
   };
   /** No rate limit, so that probes respond while a client floods the public routes from the same address. */

@@ -1,4 +1,8 @@
 import { approvalEndpoints } from './approvals/approvals';
+import { auditEndpoints } from './audit/audit';
+import { evidenceEndpoints } from './audit/evidence';
+import { auditExportEndpoints } from './audit/exports';
+import { legalHoldEndpoints } from './audit/legal-holds';
 import { budgetEndpoints } from './budget/budgets';
 import { configEndpoints } from './settings/config';
 import { dataEndpoints } from './jobs/data';
@@ -7,6 +11,8 @@ import { dlqEndpoints } from './jobs/dead-letters';
 import { fleetEndpoints } from './registry/fleet';
 import { poolEndpoints } from './registry/pools';
 import { lockEndpoints } from './locks/locks';
+import { evalEndpoints } from './evals/endpoints';
+import { governanceEndpoints } from './governance/endpoints';
 import { policyEvaluateEndpoints } from './policy/evaluate';
 import { policyReplayEndpoints } from './policy/replay';
 import { jobEndpoints } from './jobs/jobs';
@@ -21,6 +27,10 @@ import { scheduleEndpoints } from './workflows/schedules';
 import { definitionEndpoints } from './workflows/workflows';
 
 export * from './approvals/approvals';
+export * from './audit/audit';
+export * from './audit/evidence';
+export * from './audit/exports';
+export * from './audit/legal-holds';
 export * from './budget/budgets';
 export * from './settings/config';
 export * from './jobs/data';
@@ -59,6 +69,15 @@ export * from './workflows/runs';
 export * from './workflows/schedules';
 export * from './workflows/workflows';
 export * from './locks/locks';
+export * from './governance/approvals-analytics';
+export * from './governance/decisions';
+export * from './governance/health';
+export * from './governance/insights';
+export * from './evals/datasets';
+export * from './evals/extraction';
+export * from './evals/eval-fields';
+export * from './evals/runs';
+export * from './evals/comparisons';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
@@ -77,10 +96,16 @@ export const endpoints = [
   ...policyEvaluateEndpoints,
   ...policyReplayEndpoints,
   ...policyDocumentEndpoints,
+  ...auditEndpoints,
+  ...evidenceEndpoints,
+  ...auditExportEndpoints,
+  ...legalHoldEndpoints,
   ...definitionEndpoints,
   ...scheduleEndpoints,
   ...workflowRunEndpoints,
   ...streamEndpoints,
   ...systemEndpoints,
   ...lockEndpoints,
+  ...evalEndpoints,
+  ...governanceEndpoints,
 ] as const;

@@ -33,6 +33,15 @@ export const errorCodes = {
     text: 'bundles are kept in the document system/policy',
     code: 'CONFIG_KEY_FORBIDDEN',
   },
+  audit_cursor_invalid: { status: 400, text: 'cursor must be the next_cursor of a page', code: 'INVALID_CURSOR' },
+  audit_limit_invalid: { status: 400, text: 'limit must be a whole number from 1', code: 'INVALID_LIMIT' },
+  audit_from_invalid: { status: 400, text: 'the begin must be a time', code: 'INVALID_FROM' },
+  audit_to_invalid: { status: 400, text: 'the end must be a time', code: 'INVALID_TO' },
+  audit_range_invalid: { status: 400, text: 'the range is not valid', code: 'INVALID_RANGE' },
+  audit_category_invalid: { status: 400, text: 'category must be governance or routine', code: 'INVALID_CATEGORY' },
+  audit_query_invalid: { status: 400, text: 'the query is not valid', code: 'INVALID_QUERY' },
+  legal_hold_reason_required: { status: 400, text: 'a reason of at most 2000 characters is required' },
+  audit_exporter_missing: { status: 400, text: 'no exporter of audit events is configured' },
   worker_credential_invalid: {
     status: 400,
     text: 'the worker credential is not valid',
@@ -54,6 +63,22 @@ export const errorCodes = {
   bundle_not_writable: { status: 400, text: 'bundles of this id are not written here' },
   input_schema_validation_failed: { status: 400, text: 'the input does not fit the schema of the workflow' },
   run_not_rerunnable: { status: 400, text: 'the run cannot be run again from there', code: 'RUN_NOT_RUNNABLE' },
+
+  eval_dataset_invalid: {
+    status: 400,
+    text: 'the dataset is not valid',
+    code: 'EVAL_DATASET_VALIDATION_FAILED',
+  },
+  eval_run_not_runnable: {
+    status: 400,
+    text: 'send either a candidate policy, or use_current_policy',
+    code: 'EVAL_RUN_NOT_RUNNABLE',
+  },
+  eval_extraction_invalid: {
+    status: 400,
+    text: 'decisions cannot be selected this way',
+    code: 'EVAL_EXTRACTION_FAILED',
+  },
 
   upgrade_required: { status: 426, text: 'this route serves WebSocket connections only' },
   too_many_streams: { status: 429, text: 'the tenant or address has too many open streams' },
@@ -86,6 +111,10 @@ export const errorCodes = {
   artifact_not_found: { status: 404, text: 'artifact not found' },
   approval_not_found: { status: 404, text: 'approval not found' },
   worker_not_found: { status: 404, text: 'worker not found', code: 'WORKER_NOT_FOUND' },
+  audit_event_not_found: { status: 404, text: 'audit event not found' },
+  legal_hold_not_found: { status: 404, text: 'legal hold not found' },
+  audit_checkpoint_not_found: { status: 404, text: 'no checkpoint covers this' },
+  evidence_subject_not_found: { status: 404, text: 'there are no audit events about this subject in this time' },
   worker_credential_not_found: {
     status: 404,
     text: 'worker credential not found',
@@ -108,6 +137,15 @@ export const errorCodes = {
   shadow_policy_not_found: { status: 404, text: 'shadow policy not found' },
   snapshot_not_found: { status: 404, text: 'snapshot not found' },
 
+  eval_dataset_not_found: { status: 404, text: 'evaluation dataset not found' },
+  eval_run_not_found: { status: 404, text: 'evaluation run not found' },
+  eval_comparison_not_found: { status: 404, text: 'evaluation comparison not found' },
+  eval_nothing_extracted: {
+    status: 404,
+    text: 'no decision matches, so there is no dataset',
+    code: 'EVAL_EXTRACTION_FAILED',
+  },
+
   method_not_allowed: { status: 405, text: 'method not allowed' },
   unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },
 
@@ -125,6 +163,8 @@ export const errorCodes = {
     text: 'the document was changed by others at the same time; try again',
     code: 'CONFIG_VERSION_CONFLICT',
   },
+  legal_hold_exists: { status: 409, text: 'the tenant has an active legal hold' },
+  legal_hold_already_released: { status: 409, text: 'the legal hold is already released' },
   lock_unavailable: { status: 409, text: 'lock unavailable' },
   lock_not_held: { status: 409, text: 'the owner does not hold the lock' },
   pool_name_conflict: { status: 409, text: 'there is a pool of this name', code: 'POOL_NAME_CONFLICT' },
@@ -171,12 +211,34 @@ export const errorCodes = {
   not_repairable: { status: 409, text: 'there is nothing to repair' },
   approval_already_resolved: { status: 409, text: 'the approval is already resolved' },
 
+  eval_dataset_version_conflict: {
+    status: 409,
+    text: 'the dataset has this version already',
+    code: 'EVAL_DATASET_VERSION_CONFLICT',
+  },
+  eval_run_conflict: {
+    status: 409,
+    text: 'another run of this dataset is in progress; try again',
+    code: 'EVAL_RUN_CONFLICT',
+  },
+  eval_storage_full: {
+    status: 409,
+    text: 'there is no room for more evaluation data; remove datasets or runs',
+    code: 'EVAL_STORAGE_FULL',
+  },
+
   output_expired: { status: 410, text: 'the original of this output is no longer kept' },
 
   // limits
   request_too_large: { status: 413, text: 'request too large' },
   data_too_large: { status: 413, text: 'the document is larger than what data URLs transfer' },
+  eval_dataset_too_large: {
+    status: 413,
+    text: 'the dataset is too large',
+    code: 'EVAL_DATASET_VALIDATION_FAILED',
+  },
   artifact_too_large: { status: 413, text: 'artifact too large' },
+  evidence_too_large: { status: 413, text: 'the evidence is too large for one bundle: choose a shorter time' },
   rate_limited: { status: 429, text: 'rate limited' },
   backpressure: { status: 429, text: 'too many active jobs', code: 'BACKPRESSURE' },
   run_not_runnable: { status: 429, text: 'too many runs under way', code: 'RUN_NOT_RUNNABLE' },
@@ -196,8 +258,13 @@ export const errorCodes = {
     text: 'policies must be signed, and the gateway has no key to sign with',
     code: 'POLICY_SIGNING_REQUIRED',
   },
+  audit_signing_unavailable: {
+    status: 503,
+    text: 'the audit chain is not signed here: the gateway has no key to sign with',
+  },
   safety_unavailable: { status: 503, text: 'the policy service is unavailable' },
   overloaded: { status: 503, text: 'there is no room for more work now' },
+  eval_extraction_timeout: { status: 504, text: 'the decisions could not be read in time; select fewer' },
   store_unavailable: { status: 503, text: 'the store is unavailable' },
 } as const satisfies Record<string, { status: number; text: string; code?: string }>;
 

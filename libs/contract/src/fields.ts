@@ -57,6 +57,15 @@ export const after: Joi.Schema<number | undefined> = time(false).description(
 export const before: Joi.Schema<number | undefined> = time(true).description(
   'Only items updated at or before this time; a coarser unit includes its whole span.',
 );
+/** A time as RFC 3339 text or ms since the epoch; read as ms. */
+export const moment = (description: string): Joi.Schema<number> =>
+  Joi.any()
+    .custom((value: unknown, helpers) => {
+      const ms = /^\d{1,15}$/.test(String(value)) ? Number(value) : Date.parse(String(value));
+      return Number.isFinite(ms) ? ms : helpers.error('any.invalid');
+    })
+    .messages({ 'any.invalid': '{{#label}} must be a time, such as 2026-01-31T12:00:00Z or ms since the epoch' })
+    .description(description) as Joi.Schema<number>;
 /** Query booleans: 1, true, yes, y and on in any case are true; all other values are false. */
 export const flag = (standard: boolean): Joi.Schema<boolean> =>
   Joi.any()

@@ -1,4 +1,7 @@
 export * from './caller';
+export * from './audit/event';
+export * from './audit/event-types';
+export * from './audit/endpoint-audit';
 export * from './endpoint';
 export * from './errors';
 export * from './permissions';
@@ -20,6 +23,7 @@ export * from './fields';
 export * from './jobs/job-limits';
 export * from './jobs/job-views';
 export * from './limits';
+export * from './shorten';
 export * from './settings/settings';
 export { describeMergeRule, type MergeField, type MergeRule } from './settings/setting-merge';
 export * from './settings/setting-sections';

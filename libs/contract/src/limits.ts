@@ -11,6 +11,8 @@ export const limits = {
   /** Concurrency, rate, debounce and singleton keys of jobs, and the largest limit of one. */
   limitKeyChars: 256,
   limitByKey: 10_000,
+  /** The longest period of a limit by key. */
+  limitPeriodMs: 86_400_000,
   pageMost: 500,
   approvalTextBytes: 512,
   contentLabelBytes: 65_536,
@@ -40,4 +42,6 @@ export const limits = {
   topics: 5_000,
   /** Worker credentials of one tenant, revoked ones included: every replica holds all of them in memory. */
   tenantWorkerCredentials: 5_000,
+  legalHoldReasonChars: 2_000,
+  legalHoldsListed: 1_000,
 } as const;

@@ -199,6 +199,7 @@ const bodies = {
   heartbeat: wire.Heartbeat,
   handshake: wire.Handshake,
   alert: wire.SystemAlert,
+  worker_handshake_result: wire.WorkerHandshakeResult,
 };
 
 type Codec = Pick<(typeof bodies)['alert'], 'encode'> & { decode(bytes: Uint8Array): object };
@@ -226,6 +227,8 @@ export const jobProgressPacket = packetBuilder('job_progress');
 export const jobCancelPacket = packetBuilder('job_cancel');
 export const heartbeatPacket = packetBuilder('heartbeat');
 export const handshakePacket = packetBuilder('handshake');
+/** Outside of a handshake: a notice to a worker that a session of it has ended. Its trace id is the id of the session. */
+export const handshakeResultPacket = packetBuilder('worker_handshake_result');
 
 const anyAlert = packetBuilder('alert');
 

@@ -23,6 +23,8 @@ export type GateRole = 'admin' | 'operator' | 'viewer' | 'user' | 'runtime_colle
  */
 export interface Access {
   permission?: Permission;
+  /** Permissions that are required in addition. */
+  also?: readonly Permission[];
   roles: readonly GateRole[] | 'any';
 }
 

@@ -55,8 +55,12 @@ export const subjects = {
   heartbeat: { name: 'sys.heartbeat', payload: 'heartbeat', groups: [] },
   handshake: { name: 'sys.handshake', payload: 'handshake', groups: [] },
   alert: { name: 'sys.alert', payload: 'alert', groups: [] },
+  /** Alerts of services once more. Workers may not publish here, so it proves that a service is the sender. */
+  serviceAlert: { name: 'sys.service.alert', payload: 'alert', groups: [] },
   /** Contains no configuration: message `config changed`, details scope and scope_id. Replicas reload from the store. */
   configChanged: { name: 'sys.config.changed', payload: 'alert', groups: [] },
+  /** Contains no credential: message `credential changed`, details id. Gateways check the open streams of the credential. */
+  credentialChanged: { name: 'sys.credential.changed', payload: 'alert', groups: [] },
   workflowEvent: { name: 'sys.workflow.event', payload: 'alert', groups: [] },
   auditExport: { name: 'sys.audit.export', payload: 'json', stream: 'sys', groups: ['audit-exporters'] },
   auditOutputPolicy: { name: 'sys.audit.output_policy', payload: 'job_progress', groups: [] },

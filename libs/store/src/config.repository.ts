@@ -49,9 +49,9 @@ export class ConfigRepository {
     return (reply as [string])[0] === 'written';
   }
 
-  /** Restores the set of pools that get no jobs from the stored system/default. */
-  async refreshClosedPools(): Promise<void> {
-    await runScript(this.redis, 'refreshClosedPools', keys.config('system', 'default'));
+  /** Restores the set of pools that may get jobs from the stored system/default. */
+  async refreshOpenPools(): Promise<void> {
+    await runScript(this.redis, 'refreshOpenPools', keys.config('system', 'default'));
   }
 
   /** Current revision of a document; 0 if it was never replaced. One small read, to validate caches. */

@@ -1,3 +1,5 @@
+export * from './audit.repository';
+export { describeAct, withAct, type OpenAct } from './audit-scope';
 export * from './config.repository';
 export * from './connect';
 export * from './data.repository';
@@ -23,8 +25,10 @@ export type {
 export * from './keys';
 export * from './lane-arrivals';
 export * from './lease';
+export * from './legal-hold.repository';
 export * from './limit.repository';
 export * from './live-changes';
+export { luaJson } from './lua-json';
 export * from './load.repository';
 export * from './lock.repository';
 export * from './policy.repository';

@@ -244,6 +244,8 @@ export interface JobRecord {
   safety_snapshot?: string;
   /** The accepting call placed the job by the decision of its submission; absent: the scheduler decided first. */
   decided?: 'submission';
+  /** Cost of a turn of its tenant: 1, or less for a tenant of higher weight. Absent = 1. */
+  turn_cost?: number;
   /** Its limits by key, for scripts: those of the request. */
   limits?: JobLimits;
   /** Absent: it waits for none of its limits. */
@@ -267,6 +269,7 @@ export interface JobRecord {
 const numbers = new Set([
   'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'dispatch_seq', 'started_at', 'completed_at',
   'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'overdue_at', 'retry_count', 'preempted', 'cost',
+  'turn_cost',
 ]); // prettier-ignore
 const documents = new Set([
   'request',

@@ -4,7 +4,7 @@ import type { DecisionRecord, JobRecord, StoredRequest } from './job.record';
 const recordFields = [
   'id', 'tenant', 'trace_id', 'topic', 'state', 'created_at', 'attempts', 'retry_count', 'deadline_ms', 'worker_id',
   'dispatch_id', 'started_at', 'cost', 'run', 'letter', 'waiting_reason', 'error_code', 'error_message', 'error_status',
-  'last_state', 'output_safety',
+  'last_state', 'output_safety', 'turn_cost',
 ] as const satisfies (keyof JobRecord)[]; // prettier-ignore
 const requestFields = [
   'labels', 'capability', 'risk_tags', 'principal_id', 'pack_id', 'team_id', 'workflow_id', 'step_id', 'priority',

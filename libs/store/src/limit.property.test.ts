@@ -8,8 +8,8 @@ const shard = 's1';
 const keys = buildKeys(shard);
 const use = useStore({ shard });
 
-/** Limit of each concurrency key; the same for all jobs of the key. */
-const places = { one: 1, two: 2 } as const;
+/** Limit of each concurrency key: of all its jobs, or the largest one where they differ. */
+const places = { one: 1, two: 2, mixed: 3 } as const;
 type Key = keyof typeof places;
 const tenants = ['acme', 'globex'] as const;
 const starts = 3;
@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('submit' as const),
       tenant: fc.constantFrom(...tenants),
-      key: fc.constantFrom<Key>('one', 'two'),
+      key: fc.constantFrom<Key>('one', 'two', 'mixed'),
       isQueued: fc.boolean(),
       isRated: fc.boolean(),
       strategy: fc.constantFrom<Strategy>('queue', 'queue', 'cancel_newest', 'cancel_oldest'),
@@ -61,6 +61,10 @@ class Walk {
 
   constructor(private readonly run: string) {}
 
+  private limitOf(key: Key): number {
+    return key === 'mixed' ? 1 + (this.ids.length % places.mixed) : places[key];
+  }
+
   private async records(): Promise<JobRecord[]> {
     const found = await Promise.all(this.ids.map((id) => use.store.jobs.load(id)));
     return found.filter((job) => job !== undefined);
@@ -77,7 +81,7 @@ class Walk {
         const id = `${this.run}-${this.ids.length}`;
         this.ids.push(id);
         const limits: JobLimits = {
-          concurrency: { key: one.key, limit: places[one.key], strategy: one.strategy },
+          concurrency: { key: one.key, limit: this.limitOf(one.key), strategy: one.strategy },
           ...(one.isRated && { rate: { key: 'r', limit: starts, per_ms: periodMs } }),
         };
         if (one.isQueued && one.tenant === 'acme') await this.jobs.enqueue(id, limits);
@@ -135,6 +139,7 @@ class Walk {
           (job) => job.tenant === tenant && isInFlight(job.state) && job.limits?.concurrency?.key === key,
         );
         expect(running.length).toBeLessThanOrEqual(places[key]);
+        await this.checkFirst(tenant, key, records);
       }
       const attempts = records
         .filter((job) => job.tenant === tenant && job.limits?.rate)
@@ -146,6 +151,15 @@ class Walk {
       if (job.parked === 'jobWaiting') expect(job.lane !== '').toBe(job.blocked === undefined);
       else expect(job.blocked).toBeUndefined();
     }
+  }
+
+  /** The first job that waits for a key would exceed its own limit. */
+  private async checkFirst(tenant: string, key: Key, records: readonly JobRecord[]): Promise<void> {
+    const [first] = await use.redis.zrange(keys.limitWaiters('concurrency', tenant, key), 0, '0');
+    const job = records.find(({ id }) => id === first);
+    if (!job) return;
+    const held = await use.redis.zcard(keys.limitHolders('concurrency', tenant, key));
+    expect(held).toBeGreaterThanOrEqual(job.limits?.concurrency?.limit ?? Infinity);
   }
 
   /** Ends every job; those that wait for the rate are let through by its period. */

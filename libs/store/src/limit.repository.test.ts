@@ -1,6 +1,6 @@
 import { queues } from '@svc/queues.config';
 import { openQueue } from '@svc/queues';
-import { buildKeys, type JobLimits } from './index';
+import { buildKeys, type JobLimits, newLimitRepair } from './index';
 import { limitedJobs } from './limit.testing';
 import { useStore } from './store.testing';
 
@@ -109,6 +109,34 @@ describe('concurrency by key', () => {
     expect(await jobs.claim()).toEqual(['b']);
   });
 
+  it('a job with a higher limit than the one before it runs when that one leaves the list', async () => {
+    const two: JobLimits = { concurrency: { key: 'k', limit: 2, strategy: 'queue' } };
+    await jobs.submit('a', one());
+    for (const id of ['b', 'c']) await jobs.submit(id, one());
+    for (const id of ['d', 'e']) await jobs.submit(id, two);
+    expect(await jobs.claim()).toEqual(['a']);
+
+    await use.store.jobs.move('*', 'c', 'cancel');
+    expect(await jobs.claim()).toEqual([]);
+    await use.store.jobs.move('*', 'b', 'cancel');
+    expect(await jobs.claim()).toEqual(['d']);
+    expect(await jobs.position('e')).toMatchObject({ blocked: 'concurrency' });
+  });
+
+  it('a job that is decided again keeps its turn before those behind it', async () => {
+    const two: JobLimits = { concurrency: { key: 'k', limit: 2, strategy: 'queue' } };
+    await jobs.submit('a', one());
+    await jobs.submit('b', one());
+    await jobs.submit('c', two);
+
+    expect(await jobs.admit('b')).toEqual({ kind: 'waiting', reason: 'concurrency_limit' });
+    expect(await jobs.claim()).toEqual(['a']);
+    const job = await use.store.jobs.load('b');
+    if (!job) throw new Error('no job');
+    await use.store.jobs.requeue(job, 'again', 10);
+    expect(await jobs.claim()).toEqual(['c']);
+  });
+
   it('a place of a job that has expired is freed by the repair', async () => {
     await jobs.submit('a', one());
     await jobs.submit('b', one());
@@ -117,6 +145,29 @@ describe('concurrency by key', () => {
     expect(await use.store.limits.repair()).toBe(1);
     expect(await jobs.position('b')).toMatchObject({ blocked: undefined, lane: 'job.default' });
     expect(await use.store.limits.repair()).toBe(0);
+  });
+
+  it('a repair checks every place of a key, and passes of bounded cost check every key', async () => {
+    const many: JobLimits = { concurrency: { key: 'k', limit: 10_000, strategy: 'queue' } };
+    const ids = Array.from({ length: 1_300 }, (_, i) => `a${i}`);
+    await Promise.all(ids.map((id) => jobs.submit(id, many)));
+    const lost = ids.filter((_, i) => i % 3 === 0 || i > 1_200);
+    await use.redis.del(...lost.map((id) => keys.job(id)));
+
+    expect(await use.store.limits.repair()).toBe(lost.length);
+    expect(await use.redis.zcard(keys.limitHolders('concurrency', 'acme', 'k'))).toBe(ids.length - lost.length);
+
+    const refs = Array.from({ length: 4_000 }, (_, i) => JSON.stringify(['concurrency', 'acme', `other-${i}`]));
+    await use.redis.sadd(keys.limitsUsed(), ...refs);
+    const position = newLimitRepair();
+    let passes = 0;
+    do {
+      await use.store.limits.repair(position);
+      passes++;
+    } while (position.cursor !== '0' || position.pages.length > 0);
+    expect(passes).toBeGreaterThan(1);
+    // Keys without places are forgotten.
+    expect(await use.redis.scard(keys.limitsUsed())).toBe(1);
   });
 });
 

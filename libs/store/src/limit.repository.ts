@@ -6,7 +6,12 @@ import { runScript } from './scripts';
 /** Keys processed by one call, which lets up to 64 jobs of each through; further ones follow with the next. */
 const MAX_DUE_KEYS = 16;
 /** Permissions of one key that one call checks. */
-const MAX_CHECKED = 1_000;
+const CHECKED_PER_CALL = 500;
+/** Concurrent calls. */
+const MAX_CALLS = 20;
+/** Bounds one pass, in permissions; a call costs as much as checking ten. */
+const MAX_PASS_COST = 30_000;
+const CALL_COST = 10;
 /** Holders shown in explanations. */
 const MAX_SHOWN = 20;
 
@@ -21,6 +26,18 @@ export interface LimitUsage {
   /** When the limit changes by itself, unix ms. */
   dueMs?: number;
 }
+
+/** Where a pass of the repair stopped. */
+export interface LimitRepair {
+  /** Of the set of keys in use. */
+  cursor: string;
+  /** The set was read to its end. */
+  isListed: boolean;
+  /** Keys that are still to be checked, from these permissions on. */
+  pages: { ref: string; skip: number }[];
+}
+
+export const newLimitRepair = (): LimitRepair => ({ cursor: '0', isListed: false, pages: [] });
 
 /** Limits that jobs name by keys. See docs/adr/0026-limits-by-key.md. */
 export class LimitRepository {
@@ -41,16 +58,45 @@ export class LimitRepository {
     return next === '' ? undefined : Number(next);
   }
 
-  /** Removes permissions of jobs that do not exist or have ended. Returns their number. */
-  async repair(): Promise<number> {
+  /**
+   * Removes permissions of jobs that do not exist or have ended. A pass has a bounded cost; the next one continues where it
+   * stopped, so that passes check every permission of every key.
+   *
+   * @param position where the last pass stopped; updated
+   * @returns number of removed permissions
+   */
+  async repair(position: LimitRepair = newLimitRepair()): Promise<number> {
     let removed = 0;
-    for await (const refs of this.redis.sscanStream(this.keys.limitsUsed(), { count: 100 })) {
-      const counts = (refs as string[]).map((ref) =>
-        runScript(this.redis, 'repairLimits', this.keys.limitsUsed(), ref, String(MAX_CHECKED)),
-      );
-      for (const count of await Promise.all(counts)) removed += Number(count);
+    for (let cost = 0; cost < MAX_PASS_COST; cost += CALL_COST) {
+      if (position.pages.length < MAX_CALLS && !position.isListed) await this.listUsed(position);
+      const pages = position.pages.splice(0, MAX_CALLS);
+      const checked = await Promise.all(pages.map((page) => this.repairPage(page)));
+      for (const [i, page] of pages.entries()) {
+        const { count, size, next } = checked[i] ?? { count: 0, size: 0, next: -1 };
+        removed += count;
+        cost += CALL_COST + size;
+        if (next >= 0) position.pages.push({ ref: page.ref, skip: next });
+      }
+      if (position.isListed && position.pages.length === 0) {
+        Object.assign(position, newLimitRepair());
+        return removed;
+      }
     }
     return removed;
+  }
+
+  private async listUsed(position: LimitRepair): Promise<void> {
+    const [cursor, refs] = await this.redis.sscan(this.keys.limitsUsed(), position.cursor, 'COUNT', 2 * MAX_CALLS);
+    position.cursor = cursor;
+    position.isListed = cursor === '0';
+    position.pages.push(...refs.map((ref) => ({ ref, skip: 0 })));
+  }
+
+  private async repairPage({ ref, skip }: LimitRepair['pages'][number]) {
+    const args = [ref, String(skip), String(CHECKED_PER_CALL)];
+    const reply = await runScript(this.redis, 'repairLimits', this.keys.limitsUsed(), ...args);
+    const [count, size, next] = reply as [number, number, number];
+    return { count, size, next };
   }
 
   /** Usage of the limit that a job waits for; undefined when it waits for none. */

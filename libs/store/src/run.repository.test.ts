@@ -337,7 +337,7 @@ describe('the key table', () => {
       [
         'workflow', 'workflows', 'run', 'runSteps', 'runTimeline', 'runTimers', 'runInbox',
         'runIdempotency', 'runsInStatus', 'runsOfWorkflow', 'runsCreated', 'liveRuns', 'liveRunsOf', 'endedRuns',
-        'runLock', 'delayTimers', 'messages', 'messagesDropped', 'queue',
+        'runLock', 'delayTimers', 'messages', 'messagesDropped', 'queue', 'auditOutbox',
       ].sort(), // prettier-ignore
     );
   });

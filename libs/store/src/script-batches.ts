@@ -16,11 +16,17 @@ export interface FollowUp {
   settle(reply: unknown): void;
 }
 
-interface Call {
+/** A call without a caller who waits for its reply. */
+export interface PlainCall {
   name: string;
   keys: Argument[];
   args: Argument[];
   bytes: number;
+}
+
+interface Call extends PlainCall {
+  /** Runs directly after this call. Its reply is not read. */
+  next?: PlainCall | undefined;
   followUp?: FollowUp | undefined;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
@@ -30,6 +36,8 @@ interface Call {
 const MAX_CALLS = 48;
 const MAX_BYTES = 1_048_576;
 const MAX_IN_FLIGHT = 2;
+/** Delay of calls without urgency. */
+const COLLECT_MS = 25;
 
 /**
  * Batches script calls: those of one event loop turn, and those made while earlier batches were in flight. A single call is
@@ -37,6 +45,8 @@ const MAX_IN_FLIGHT = 2;
  */
 export class ScriptBatches {
   private readonly waiting: Call[] = [];
+  /** Calls without urgency, which join `waiting` together. */
+  private readonly collected: Call[] = [];
   private inFlight = 0;
   private isScheduled = false;
   private loading: Promise<void> | undefined;
@@ -47,15 +57,27 @@ export class ScriptBatches {
     private readonly keyCounts: ReadonlyMap<string, number>,
   ) {}
 
-  run(name: string, args: readonly Argument[], followUp?: FollowUp): Promise<unknown> {
+  /** @param next a call that runs directly after this one */
+  run(name: string, args: readonly Argument[], followUp?: FollowUp, next?: PlainCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ ...this.toCall(name, args), followUp, resolve, reject });
+      this.waiting.push({ ...this.toCall(name, args), next, followUp, resolve, reject });
       this.schedule();
     });
   }
 
+  /** The same for a call without urgency, which is delayed so that many of them share a batch. */
+  runSoon(name: string, args: readonly Argument[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.collected.push({ ...this.toCall(name, args), resolve, reject }) > 1) return;
+      setTimeout(() => {
+        this.waiting.push(...this.collected.splice(0));
+        this.schedule();
+      }, COLLECT_MS);
+    });
+  }
+
   /** @throws Error for an unknown script */
-  private toCall(name: string, args: readonly Argument[]): Pick<Call, 'name' | 'keys' | 'args' | 'bytes'> {
+  toCall(name: string, args: readonly Argument[]): PlainCall {
     const keyCount = this.keyCounts.get(name);
     if (keyCount === undefined) throw new Error(`there is no script ${name}`);
     const bytes = args.reduce<number>((sum, arg) => sum + (typeof arg === 'number' ? 8 : arg.length), 0);
@@ -78,13 +100,16 @@ export class ScriptBatches {
     if (this.waiting.length > 0) this.schedule();
     try {
       const followUps = this.buildFollowUps(calls);
-      const replies = await this.call([...calls, ...followUps.map(({ call }) => call)]);
+      const own = calls.flatMap((call) => (call.next ? [call, call.next] : [call]));
+      const replies = await this.call([...own, ...followUps.map(({ call }) => call)]);
       for (const [i, { followUp }] of followUps.entries()) {
-        const [ok, reply] = replies[calls.length + i] ?? [0];
+        const [ok, reply] = replies[own.length + i] ?? [0];
         if (ok === 1) followUp.settle(reply ?? null);
       }
-      for (const [i, call] of calls.entries()) {
-        const [ok, reply] = replies[i] ?? [0, 'the script returned no reply'];
+      let at = 0;
+      for (const call of calls) {
+        const [ok, reply] = replies[at] ?? [0, 'the script returned no reply'];
+        at += call.next ? 2 : 1;
         if (ok === 1) call.resolve(reply ?? null);
         else call.reject(new Error(String(reply)));
       }
@@ -116,7 +141,7 @@ export class ScriptBatches {
     });
   }
 
-  private async call(calls: readonly Pick<Call, 'name' | 'keys' | 'args'>[]): Promise<[ok: number, reply: unknown][]> {
+  private async call(calls: readonly PlainCall[]): Promise<[ok: number, reply: unknown][]> {
     const keys = calls.flatMap((call) => call.keys);
     const args = calls.flatMap(({ name, keys: own, args }) => [name, own.length, args.length, ...args]);
     const run = () => this.redis.fcall(this.library.name, keys.length, ...keys, ...args);

@@ -3,68 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { luaQueues, type AnyQueueSpec } from '@svc/queues';
+import { findAct } from './audit-scope';
 import { changeFields, endingFields } from './job.record';
 import { luaKeys } from './keys';
 import { ScriptBatches, type Argument, type FollowUp } from './script-batches';
 import { buildLibrary } from './script-library';
-
-/** Scripts of this library; each takes its keys, then its arguments, and returns a list of strings. */
-export type ScriptName =
-  | 'accept'
-  | 'acquireLock'
-  | 'addJobEvents'
-  | 'addLiveWorker'
-  | 'addMessages'
-  | 'addShadowResults'
-  | 'admit'
-  | 'claim'
-  | 'claimSchedule'
-  | 'closePass'
-  | 'createRun'
-  | 'dropMisdatedPasses'
-  | 'fireTimer'
-  | 'forgetRuns'
-  | 'freeUnusedSlots'
-  | 'hasQueueEntry'
-  | 'intentDone'
-  | 'issueWorkerSession'
-  | 'keepEcho'
-  | 'lease'
-  | 'move'
-  | 'note'
-  | 'openLimits'
-  | 'openPass'
-  | 'pageMessages'
-  | 'postRun'
-  | 'readLock'
-  | 'readStart'
-  | 'refreshClosedPools'
-  | 'releaseLock'
-  | 'removeDeadLetter'
-  | 'removeRun'
-  | 'removeSchedule'
-  | 'removeSchema'
-  | 'removeWorkflow'
-  | 'repairLimits'
-  | 'replaceConfig'
-  | 'requeueJob'
-  | 'requeueRun'
-  | 'requeueSchedule'
-  | 'renewLock'
-  | 'reserve'
-  | 'revokeWorkerCredential'
-  | 'revokeWorkerSession'
-  | 'saveRun'
-  | 'settleQuarantine'
-  | 'settleStart'
-  | 'sweepFlows'
-  | 'writePolicy'
-  | 'writeSchedule'
-  | 'writeSchema'
-  | 'writeShadow'
-  | 'writeWithPolicy'
-  | 'writeWorkerCredential'
-  | 'writeWorkflow';
+import type { ScriptName } from './script-name';
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
@@ -88,6 +32,7 @@ const includes = [
   'run',
   'trust',
   'schedule',
+  'evals',
 ];
 
 interface LoadedScripts {
@@ -155,7 +100,26 @@ export function runScriptWith(
   name: ScriptName,
   ...args: Argument[]
 ): Promise<unknown> {
+  const batches = getBatches(redis);
+  const act = findAct(name);
+  if (!act) return batches.run(name, args, followUp);
+  const { opened, when } = act;
+  const recording = batches.toCall('recordAct', [opened.tenant, JSON.stringify(opened.act), ...when]);
+  return batches.run(name, args, followUp, recording).then((reply) => {
+    // Repeated on failure: the act is recorded once, with the call that made the change.
+    if (Array.isArray(reply) && when.includes(String(reply[0]))) opened.isRecorded = true;
+    return reply;
+  });
+}
+
+/** The same for a call without urgency: it may be delayed by 25 ms, so that many of them share one call of Redis. */
+export function runScriptSoon(redis: Redis, name: ScriptName, ...args: Argument[]): Promise<unknown> {
+  return getBatches(redis).runSoon(name, args);
+}
+
+/** @throws Error when the connection was not opened with `openStore` */
+function getBatches(redis: Redis): ScriptBatches {
   const scripts = loaded.get(redis);
   if (!scripts) throw new Error('this connection has no scripts: open it with openStore');
-  return scripts.batches.run(name, args, followUp);
+  return scripts.batches;
 }

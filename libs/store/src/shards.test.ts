@@ -198,12 +198,17 @@ describe('the keys that scripts name', () => {
 
     expect(ofInstallation.map(({ file }) => file).sort()).toEqual([
       'addShadowResults-1.lua',
+      'appendAudit-1.lua',
+      'createLegalHold-1.lua',
       'include/trust.lua',
       'issueWorkerSession-1.lua',
+      'openChallenge-1.lua',
+      'releaseLegalHold-1.lua',
       'removeSchema-1.lua',
       'replaceConfig-1.lua',
       'revokeWorkerCredential-1.lua',
       'revokeWorkerSession-1.lua',
+      'trimAudit-1.lua',
       'writePolicy-1.lua',
       'writeSchema-1.lua',
       'writeShadow-1.lua',

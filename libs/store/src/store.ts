@@ -1,10 +1,12 @@
 import { defaultShard, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
+import { AuditRepository } from './audit.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
 import { EventLogRepository } from './event-log.repository';
 import { JobIndex } from './job.index';
+import { LegalHoldRepository } from './legal-hold.repository';
 import { JobRepository } from './job.repository';
 import type { Retention } from './job.transition';
 import { buildKeys, type Keys } from './keys';
@@ -31,6 +33,8 @@ export interface Store {
   redis: Redis;
   /** The keys of the shard. */
   keys: Keys;
+  audit: AuditRepository;
+  legalHolds: LegalHoldRepository;
   jobs: JobRepository;
   eventLogs: EventLogRepository;
   index: JobIndex;
@@ -70,6 +74,8 @@ export function openStore(
   return {
     redis,
     keys,
+    audit: new AuditRepository(redis, keys, shard),
+    legalHolds: new LegalHoldRepository(redis),
     jobs: new JobRepository(redis, keys, retention),
     eventLogs: new EventLogRepository(redis, keys),
     index: new JobIndex(redis, keys),

@@ -44,6 +44,32 @@ describe('live workers', () => {
   });
 });
 
+describe('calls without urgency', () => {
+  const countCalls = async () =>
+    Number(/cmdstat_fcall:calls=(\d+)/.exec(await use.redis.info('commandstats'))?.[1] ?? 0);
+
+  it('of many workers share one call of Redis, and do what the others do', async () => {
+    const { workers } = use.store;
+    const ids = Array.from({ length: 10 }, (_, i) => `w${i}`);
+    await workers.addLiveWorker('w0', 10 * minute, 1);
+    await workers.keepEcho('w0', 'announce', ['b1'], minute);
+    await use.redis.sadd(keys.workerInFlight('w1'), 'j1', 'j2');
+    const before = await countCalls();
+
+    const read = ids.map((id) => workers.inFlightSoon(id));
+    const echoes = ids.map((id) => workers.renewEcho(id, 'keep', 'b1', minute));
+    await Promise.all(ids.map((id) => workers.renewLiveWorker(id, 11 * minute)));
+
+    expect((await Promise.all(read)).map((jobs) => jobs.sort())).toEqual(
+      ids.map((id) => (id === 'w1' ? ['j1', 'j2'] : [])),
+    );
+    expect(await Promise.all(echoes)).toEqual(ids.map((id) => id === 'w0'));
+    // A worker that is known is never refused, whatever the limit.
+    expect(await use.redis.zcount(keys.liveWorkers(), 11 * minute, '+inf')).toBe(10);
+    expect((await countCalls()) - before).toBe(1);
+  });
+});
+
 describe('the record of worker processes that send dispatch ids', () => {
   const keep = (mode: EchoMode, ...boots: string[]) => use.store.workers.keepEcho('w1', mode, boots, minute);
   const ttlMs = () => use.redis.pttl(keys.workerEchoes('w1'));

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Keys } from './keys';
-import { runScript } from './scripts';
+import { runScript, runScriptSoon } from './scripts';
 
 /** A live worker in the shared snapshot. See docs/reference/worker-protocol.md#heartbeat. */
 export interface WorkerRecord {
@@ -51,6 +51,8 @@ export type EchoMode = 'announce' | 'learn' | 'keep';
 const MAX_ECHOING_BOOTS = 8;
 const instanceTtlSec = 15;
 const liveWorkerTtlMs = 120_000;
+/** A live worker stays one when some renewals are lost. */
+export const LIVE_WORKER_RENEWAL_MS = 30_000;
 /** Bounds the time for which a script blocks Redis. */
 const idBatchSize = 500;
 /** Bounds the reads for a list of pools. */
@@ -78,17 +80,15 @@ export class WorkerRepository {
    * @param max 0 or less = unlimited
    */
   async addLiveWorker(workerId: string, nowMs: number, max: number): Promise<boolean> {
-    const limit = Math.max(0, max);
-    const reply = await runScript(
-      this.redis,
-      'addLiveWorker',
-      this.keys.liveWorkers(),
-      workerId,
-      nowMs,
-      nowMs - liveWorkerTtlMs,
-      limit,
-    );
+    const args = [workerId, nowMs, nowMs - liveWorkerTtlMs, Math.max(0, max)];
+    const reply = await runScript(this.redis, 'addLiveWorker', this.keys.liveWorkers(), ...args);
     return (reply as [string])[0] === 'live';
+  }
+
+  /** Renews a live worker, whatever the limit. Due every `LIVE_WORKER_RENEWAL_MS`. Without urgency. */
+  async renewLiveWorker(workerId: string, nowMs: number): Promise<void> {
+    const args = [workerId, nowMs, nowMs - liveWorkerTtlMs, 0];
+    await runScriptSoon(this.redis, 'addLiveWorker', this.keys.liveWorkers(), ...args);
   }
 
   /**
@@ -100,6 +100,13 @@ export class WorkerRepository {
   async keepEcho(workerId: string, mode: EchoMode, boots: readonly string[], ttlMs: number): Promise<boolean> {
     const record = this.keys.workerEchoes(workerId);
     const reply = await runScript(this.redis, 'keepEcho', record, mode, ttlMs, MAX_ECHOING_BOOTS, ...boots);
+    return (reply as [string])[0] === 'known';
+  }
+
+  /** The same for a process that this caller has recorded before, without urgency. */
+  async renewEcho(workerId: string, mode: EchoMode, boot: string, ttlMs: number): Promise<boolean> {
+    const record = this.keys.workerEchoes(workerId);
+    const reply = await runScriptSoon(this.redis, 'keepEcho', record, mode, ttlMs, MAX_ECHOING_BOOTS, boot);
     return (reply as [string])[0] === 'known';
   }
 
@@ -115,6 +122,11 @@ export class WorkerRepository {
   /** Ids of the in-flight jobs of a worker. */
   async inFlight(workerId: string): Promise<string[]> {
     return this.redis.smembers(this.keys.workerInFlight(workerId));
+  }
+
+  /** The same without urgency: the reads for many workers share one call of Redis. */
+  async inFlightSoon(workerId: string): Promise<string[]> {
+    return (await runScriptSoon(this.redis, 'inFlightOf', this.keys.workerInFlight(workerId))) as string[];
   }
 
   /** Filters job ids that are not in flight on a worker. */

@@ -23,18 +23,21 @@ from ._errors import FatalError, JobAborted, JobError, RetryableError, to_failur
 from ._job import DispatchKey, Job, JobPowers, read_constraints
 from ._leases import LeaseRenewer
 from ._ledger import Finished, Ledger, Running, StoredResult
-from ._link import Link, spawn
+from ._link import Link
 from ._options import JobHandler, WorkerOptions
 from ._output import JobOutput, OutputReport
 from ._progress import ProgressReports
 from ._proto import bus_pb2 as pb
 from ._receipt import NoReceipt, Receipt
+from ._tasks import spawn
 
 log = logging.getLogger("svc_worker")
 
 UNREADABLE_DELAY_SEC = 5.0
 UNREADABLE_DELIVERIES = 3
 PUBLISH_RETRY_SEC = 1.0
+#: Of text that its sender chose.
+MAX_SHOWN_CHARS = 512
 ALERTS_PER_SEC = 20
 MAX_DEADLINE_MS = 2**31 - 1
 
@@ -173,21 +176,24 @@ class Executor:
         level = "warning" if refusal.code == pb.ERROR_CODE_UNKNOWN_PAYLOAD else "error"
         if refusal.code in (pb.ERROR_CODE_SIGNATURE_MISSING, pb.ERROR_CODE_SIGNATURE_INVALID):
             level = "critical"
-        packet = self._link.new_packet(refusal.trace_id)
+        # Not verified, and an alert must fit in a message itself.
+        trace_id, sender_id, reason = (
+            text[:MAX_SHOWN_CHARS] for text in (refusal.trace_id, refusal.sender_id, refusal.reason)
+        )
+        packet = self._link.new_packet(trace_id)
         packet.alert.CopyFrom(
             pb.SystemAlert(
                 level=level,
                 severity=f"ALERT_SEVERITY_{level.upper()}",
-                message=f"packet refused: {refusal.reason}",
+                message=f"packet refused: {reason}",
                 component=self._options.id,
                 source_component=self._options.id,
                 code=pb.ErrorCode.Name(refusal.code),
                 error_code_enum=pb.ErrorCode.Name(refusal.code),
-                trace_id=refusal.trace_id,
+                trace_id=trace_id,
                 details={
                     "subject": incoming.subject,
-                    # Not verified, and an alert must fit in a message itself.
-                    "sender_id": refusal.sender_id[:256],
+                    "sender_id": sender_id,
                     "stream_seq": str(incoming.stream_seq or ""),
                 },
             )

@@ -8,9 +8,10 @@ import uuid
 from collections.abc import Callable
 
 from . import _wire as wire
-from ._link import Link, spawn
+from ._link import Link
 from ._options import WorkerOptions
 from ._proto import bus_pb2 as pb
+from ._tasks import spawn
 from ._version import __version__
 
 HANDSHAKE_SEC = 30.0
@@ -96,7 +97,8 @@ class Heartbeats:
 
     def _handshake(self) -> pb.BusPacket:
         options = self._options
-        names = [*ABILITIES, "x-draining"] if self._is_draining else ABILITIES
+        signed = ["signatures"] if self._link.trust.signs else []
+        names = [*ABILITIES, *signed, *(["x-draining"] if self._is_draining else [])]
         packet = self._link.new_packet("")
         packet.handshake.CopyFrom(
             pb.Handshake(

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 from ._errors import JobAborted
 from ._ledger import Ledger
-from ._link import spawn
 from ._receipt import Receipt
+from ._tasks import spawn
 
 
 class LeaseRenewer:

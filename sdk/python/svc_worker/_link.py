@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -19,6 +19,7 @@ from . import _wire as wire
 from ._ledger import StoredResult
 from ._options import WorkerOptions
 from ._proto import bus_pb2 as pb
+from ._session import SessionKeeper
 from ._trust import PacketTrust
 
 log = logging.getLogger("svc_worker")
@@ -66,6 +67,11 @@ class Link:
         except ValueError:
             # Without the cause, which may contain a part of a key.
             raise ValueError("signing_key and service_keys must be P-256 keys in PEM") from None
+        #: None when the worker or the services cannot prove who they are.
+        self.session: SessionKeeper | None = None
+        if options.sessions and self.trust.proves_both:
+            prefix = options.handshake_domain_prefix
+            self.session = SessionKeeper(options.id, prefix, lambda: self.client, self.trust)
 
     async def open(self) -> None:
         servers, credentials = parse_servers(self._options.nats_url)
@@ -93,7 +99,10 @@ class Link:
 
     async def close(self) -> None:
         """Flushes and closes. No publish may be pending."""
-        if self.client.is_closed:
+        if self.session is not None:
+            self.session.stop()
+        # Without a connection yet, the client has nothing to flush.
+        if self._js is None or self.client.is_closed:
             return
         try:
             # Not `drain`, which waits for messages that are no longer read.
@@ -103,7 +112,8 @@ class Link:
         await self.client.close()
 
     def new_packet(self, trace_id: str) -> pb.BusPacket:
-        return wire.new_packet(self._options.id, trace_id, self._options.auth_token)
+        token = self.session.token if self.session is not None else ""
+        return wire.new_packet(self._options.id, trace_id, token or self._options.auth_token)
 
     async def send(self, subject: str, packet: pb.BusPacket) -> None:
         """Publishes on core NATS, without confirmation."""
@@ -175,17 +185,3 @@ class Link:
         self.is_connected = False
         self.closed.set()
 
-
-_kept: set[asyncio.Future[Any]] = set()
-
-
-def keep(task: asyncio.Future[Any]) -> None:
-    """The event loop keeps only weak references of tasks."""
-    _kept.add(task)
-    task.add_done_callback(_kept.discard)
-
-
-def spawn(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    task = asyncio.ensure_future(work)
-    keep(task)
-    return task

@@ -56,6 +56,10 @@ class WorkerOptions:
     #: P-256 public keys (PEM) of the services. When given, dispatches and cancels without a valid signature of one of them
     #: are refused. Default: those in SVC_SERVICE_PUBLIC_KEYS, one after the other.
     service_keys: Sequence[str] = ()
+    #: Gets a session when both `signing_key` and `service_keys` are given. Off where the services have no sessions.
+    sessions: bool = True
+    #: Prefix of the domains of the handshake, as in SVC_HANDSHAKE_DOMAIN_PREFIX of the services.
+    handshake_domain_prefix: str = "SVC"
     heartbeat_sec: float = 5.0
     #: Grace period for aborted jobs and for shutdown.
     grace_sec: float = 10.0

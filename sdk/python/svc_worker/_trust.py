@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,6 +21,33 @@ class PacketTrust:
         """Keys in PEM; '' and an empty list are none. Raises ValueError when one is no P-256 key."""
         self._signer = _private_key(signing_key) if signing_key else None
         self._service_keys = [_public_key(pem) for pem in service_keys]
+
+    @property
+    def signs(self) -> bool:
+        return self._signer is not None
+
+    @property
+    def proves_both(self) -> bool:
+        """Whether this worker and the services can prove who they are, as sessions need."""
+        return self.signs and bool(self._service_keys)
+
+    @property
+    def key_id(self) -> str:
+        """The first 16 hex digits of the SHA-256 of the public key in SPKI form; '' without a key."""
+        if self._signer is None:
+            return ""
+        _, serialization, _ = _crypto()
+        spki = self._signer.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        return hashlib.sha256(spki).hexdigest()[:16]
+
+    def sign(self, data: bytes) -> bytes:
+        """The signature of other bytes; b"" without a key."""
+        return b"" if self._signer is None else bytes(self._signer.sign(data, _algorithm()))
+
+    def is_from_services(self, data: bytes, signature: bytes) -> bool:
+        return any(_is_signed_by(data, signature, key) for key in self._service_keys)
 
     def seal(self, packet: pb.BusPacket) -> bytes:
         """The packet in its deterministic encoding, signed when this worker has a key."""
@@ -44,8 +72,7 @@ class PacketTrust:
         age_ms = time.time() * 1_000 - packet.created_at.ToMilliseconds()
         if packet.WhichOneof("payload") != "job_request" and abs(age_ms) > MAX_AGE_MS:
             return pb.ERROR_CODE_SIGNATURE_INVALID
-        is_valid = any(_is_signed_by(signed, signature, key) for key in self._service_keys)
-        return None if is_valid else pb.ERROR_CODE_SIGNATURE_INVALID
+        return None if self.is_from_services(signed, signature) else pb.ERROR_CODE_SIGNATURE_INVALID
 
 
 def split_signature(data: bytes) -> tuple[bytes, bytes] | None:

@@ -19,11 +19,12 @@ from ._executor import Executor, Incoming
 from ._heartbeats import Heartbeats
 from ._leases import LeaseRenewer
 from ._ledger import Ledger
-from ._link import Forbidden, Link, keep, spawn, trace_headers
+from ._link import Forbidden, Link, trace_headers
 from ._options import WorkerOptions
 from ._proto import bus_pb2 as pb
 from ._receipt import NoReceipt, StreamReceipt
 from ._slots import Slots
+from ._tasks import spawn
 
 log = logging.getLogger("svc_worker")
 
@@ -66,8 +67,13 @@ class Worker:
         asyncio.run(self.serve())
 
     async def serve(self) -> None:
-        """Starts, waits for SIGTERM, SIGINT or `stop`, and then drains and stops."""
+        """Starts, waits for SIGTERM, SIGINT or `stop`, and then drains and stops.
+
+        Raises ConnectionError when NATS has closed the connection for good, as when the user of the worker was removed:
+        a lost connection is opened again instead.
+        """
         loop = asyncio.get_running_loop()
+        is_closed = False
         for number in self._options.signals:
             loop.add_signal_handler(number, self._stop_requested.set)
         try:
@@ -80,10 +86,13 @@ class Worker:
                 # The platform is not there yet, so no job was accepted.
                 starting.cancel()
             await asyncio.wait({asked, spawn(self._link.closed.wait())}, return_when=asyncio.FIRST_COMPLETED)
+            is_closed = not asked.done()
         finally:
             await self.stop()
             for number in self._options.signals:
                 loop.remove_signal_handler(number)
+        if is_closed:
+            raise ConnectionError(f"NATS has closed the connection: {self._link.client.last_error or 'no reason given'}")
 
     async def start(self) -> None:
         """Connects, subscribes, and then announces the worker, so that no dispatch is missed."""
@@ -94,10 +103,13 @@ class Worker:
         await self._link.client.subscribe(wire.JOB_CANCEL, cb=self._on_cancel)
         await self._listen()
         await self._link.client.flush()
+        if self._link.session is not None:
+            # Before the first heartbeat, which may have to prove the session.
+            await self._link.session.open()
         if self._is_draining:
             return
         await self._heartbeats.start()
-        self._link.on_reconnect = lambda: keep(asyncio.ensure_future(self._heartbeats.announce_twice()))
+        self._link.on_reconnect = self._reconnected
         self.started.set()
         log.info("worker %s serves the pool %s", self.id, self._options.pool)
 
@@ -110,6 +122,12 @@ class Worker:
         if self._stopped is None:
             self._stopped = asyncio.ensure_future(self._close())
         await asyncio.shield(self._stopped)
+
+    def _reconnected(self) -> None:
+        spawn(self._heartbeats.announce_twice())
+        session = self._link.session
+        if session is not None and not session.token:
+            spawn(session.open())
 
     async def _listen(self) -> None:
         own = wire.worker_subject(self.id)

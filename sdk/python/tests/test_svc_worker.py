@@ -4,6 +4,8 @@ import asyncio
 import io
 import logging
 import unittest
+from collections.abc import Callable
+from types import SimpleNamespace
 from unittest import mock
 
 from cryptography.hazmat.primitives import serialization
@@ -19,6 +21,7 @@ from svc_worker._link import parse_servers
 from svc_worker._options import split_keys
 from svc_worker._output import JobOutput, OutputReport
 from svc_worker._proto import bus_pb2 as pb
+from svc_worker._session import SessionKeeper
 from svc_worker._trust import PacketTrust
 
 
@@ -96,6 +99,73 @@ class Packets(unittest.TestCase):
         self.assertEqual(PacketTrust("", [keys()[1]]).find_fault(signed, packet), 103)
         packet.created_at.FromSeconds(1)
         self.assertEqual(trust.find_fault(trust.seal(packet), packet), 103)
+
+
+class Services:
+    """Answers of the services to a handshake, signed with a key."""
+
+    def __init__(self, private: str, change: Callable[[pb.BusPacket], object] = lambda packet: None) -> None:
+        self._trust = PacketTrust(private, [])
+        self._change = change
+
+    async def request(self, subject: str, data: bytes, timeout: float) -> SimpleNamespace:
+        asked, answer = pb.BusPacket.FromString(data), wire.new_packet("scheduler", "t", "")
+        if subject == wire.WORKER_CHALLENGE:
+            step, named = "CHALLENGE", asked.worker_handshake_challenge_request
+            answer.worker_handshake_challenge.CopyFrom(
+                pb.WorkerHandshakeChallenge(
+                    request_id=named.request_id, worker_id=named.worker_id, client_nonce=named.client_nonce
+                )
+            )
+        else:
+            step, answer.auth_token = "RESULT", "token"
+            result = answer.worker_handshake_result
+            result.challenge.CopyFrom(asked.worker_handshake_authenticate.challenge)
+            result.accepted = True
+            result.issued_at.FromSeconds(100)
+            result.token_expires_at.FromSeconds(3_700)
+        self._change(answer)
+        unsigned = answer.SerializeToString(deterministic=True)
+        answer.signature = self._trust.sign(f"SVC-WORKER-HANDSHAKE-{step}-V1\0".encode() + unsigned)
+        return SimpleNamespace(data=answer.SerializeToString(deterministic=True))
+
+
+class Sessions(unittest.IsolatedAsyncioTestCase):
+    own, services = keys(), keys()
+
+    async def token(self, answers: Services) -> str:
+        trust = PacketTrust(self.own[0], [self.services[1]])
+        keeper = SessionKeeper("w", "SVC", lambda: answers, trust)  # type: ignore[arg-type, return-value]
+        await keeper.open()
+        keeper.stop()
+        return keeper.token
+
+    async def test_only_fresh_answers_of_the_services_to_its_own_request_give_a_session(self) -> None:
+        self.assertEqual(await self.token(Services(self.services[0])), "token")
+        self.assertEqual(await self.token(Services(keys()[0])), "")
+
+        def name_another_challenge(packet: pb.BusPacket) -> None:
+            if packet.HasField("worker_handshake_result"):
+                packet.worker_handshake_result.challenge.worker_id = "other"
+
+        changes = {
+            "another request": lambda packet: setattr(packet.worker_handshake_challenge, "request_id", "other"),
+            "an old packet": lambda packet: packet.created_at.FromSeconds(1),
+            "no token": lambda packet: packet.ClearField("auth_token"),
+            "another challenge": name_another_challenge,
+        }
+        for name, change in changes.items():
+            with self.subTest(name):
+                self.assertEqual(await self.token(Services(self.services[0], change)), "")
+
+    async def test_a_connection_that_nats_closes_for_good_is_an_error(self) -> None:
+        worker = Worker(topics={"job.a": print}, id="w", signals=())
+
+        async def start() -> None:
+            worker._link.closed.set()
+
+        with mock.patch.object(worker, "start", start), self.assertRaises(ConnectionError):
+            await worker.serve()
 
 
 class Runs(unittest.IsolatedAsyncioTestCase):

@@ -140,7 +140,7 @@ function buildSite({ store, set, production, trustedProxies, defects, onStop }: 
     ),
     gate: { rbac: () => set.rbac },
     rateLimits: { api: limiter, open: limiter },
-    bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000, data: 10_000 },
+    bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000, data: 10_000, dataset: 10_000 },
     allowedOrigins: [],
     trustedProxies,
     handlerTimeoutMs: 10_000,

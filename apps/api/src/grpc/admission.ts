@@ -1,5 +1,6 @@
 import { AppError, type Caller, type Endpoint } from '@svc/contract';
 import type { GrpcCall } from '@svc/grpc';
+import type { CredentialRef } from '@svc/identity';
 import {
   checkNamedTenant,
   clientAddressBehind,
@@ -12,7 +13,14 @@ import {
 /** HTTP options that also apply to gRPC: both share authentication and authorization. */
 export type GateOptions = Pick<
   MountOptions,
-  'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'onRejected' | 'trustedProxies' | 'asAppError'
+  | 'authenticate'
+  | 'gate'
+  | 'rateLimits'
+  | 'onRefused'
+  | 'onRejected'
+  | 'trustedProxies'
+  | 'asAppError'
+  | 'followCredential'
 >;
 
 /** Reports the error code of a call, as the REST surface does for a request. */
@@ -41,14 +49,14 @@ export function admission<E extends Endpoint>(endpoint: E, options: GateOptions)
   return async (
     call: GrpcCall,
     raw: { params?: object; body?: object },
-  ): Promise<{ caller: Caller; body: BodyOf<E> }> => {
-    const caller = await authenticated(call, endpoint, options);
+  ): Promise<{ caller: Caller; credential: CredentialRef; body: BodyOf<E> }> => {
+    const { caller, credential } = await authenticated(call, endpoint, options);
     await takeRate(options, `tenant:${caller.tenant}`);
     const { access } = endpoint;
     if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
     const { body } = validate({ params: raw.params ?? {}, query: {}, body: raw.body });
     checkNamedTenant(caller, raw.body);
-    return { caller, body: body as BodyOf<E> }; // validated by the schema of the endpoint
+    return { caller, credential, body: body as BodyOf<E> }; // validated by the schema of the endpoint
   };
 }
 
@@ -82,9 +90,13 @@ const readCredentials = (call: GrpcCall, endpoint: Endpoint): Parameters<GateOpt
   request: requestFor(endpoint),
 });
 
-async function authenticated(call: GrpcCall, endpoint: Endpoint, options: GateOptions): Promise<Caller> {
+async function authenticated(
+  call: GrpcCall,
+  endpoint: Endpoint,
+  options: GateOptions,
+): Promise<{ caller: Caller; credential: CredentialRef }> {
   const outcome = await options.authenticate(readCredentials(call, endpoint));
-  if (outcome.kind === 'caller') return outcome.caller;
+  if (outcome.kind === 'caller') return outcome;
   const peer = call.peer.replace(/:\d+$/, '');
   const ip = clientAddressBehind(options.trustedProxies ?? [])(peer, call.metadata('x-forwarded-for'));
   options.onRefused?.({ code: outcome.code, ...requestFor(endpoint), method: 'GRPC', ip, requestId: '' });

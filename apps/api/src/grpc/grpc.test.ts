@@ -103,6 +103,32 @@ describe('svc.v1.SvcApi', () => {
     });
   });
 
+  it('submits limits by key as REST does', async () => {
+    const limits = {
+      concurrency: { key: 'customer-1', limit: 2, strategy: 'cancel_newest' },
+      rate: { key: 'api', limit: 10, per: '1m' },
+      debounce: { key: 'doc', period: '30s' },
+    };
+    const request = { prompt: 'p', topic: 'job.demo.echo' };
+    const { answer } = await ask('SubmitJob', { ...request, ...limits }, 'user');
+
+    const { body } = await api.as('user').get(`/api/v1/jobs/${String(answer?.['job_id'])}`);
+    expect(body).toMatchObject({
+      concurrency: limits.concurrency,
+      rate: { key: 'api', limit: 10, per: '60s' },
+      debounce: { key: 'doc', period: '30s', max_wait: '300s' },
+    });
+    expect(body).not.toHaveProperty('singleton');
+
+    const first = await ask('SubmitJob', { ...request, singleton: { key: 's' } }, 'user');
+    const refused = await ask('SubmitJob', { ...request, singleton: { key: 's' } }, 'user');
+    const returned = await ask('SubmitJob', { ...request, singleton: { key: 's', mode: 'return' } }, 'user');
+    expect([refused.code, getCode(refused)]).toEqual(['FAILED_PRECONDITION', 'singleton_conflict']);
+    expect(returned.answer).toMatchObject({ job_id: first.answer?.['job_id'] });
+    const invalid = await ask('SubmitJob', { ...request, rate: { key: 'k', per: '1m' } }, 'user');
+    expect([invalid.code, getCode(invalid)]).toEqual(['INVALID_ARGUMENT', 'invalid_body']);
+  });
+
   it('reports a job that requires approval', async () => {
     const { answer } = await ask(
       'SubmitJob',

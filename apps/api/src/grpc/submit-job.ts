@@ -34,12 +34,21 @@ export function submitJob(ctx: ApiContext, options: GateOptions) {
 
 /** The REST body of a message, without proto3 defaults of unset fields. */
 function toBody({ context, ...fields }: SubmitJobRequest): object {
-  const sent = Object.entries(fields).filter(([, value]) => !isDefault(value));
-  return { ...Object.fromEntries(sent), ...(context.length > 0 && { context: parsed(context) }) };
+  return { ...withoutDefaults(fields), ...(context.length > 0 && { context: parsed(context) }) };
 }
 
+/** Without unset fields, also of the messages inside. */
+const withoutDefaults = (fields: object): object =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
+      if (isDefault(value)) return [];
+      const isMessage = typeof value === 'object' && !Array.isArray(value) && name !== 'labels';
+      return [[name, isMessage ? withoutDefaults(value as object) : value]];
+    }),
+  );
+
 const isDefault = (value: unknown): boolean =>
-  value === '' || value === 0 || (Array.isArray(value) && value.length === 0);
+  value === '' || value === 0 || value === null || (Array.isArray(value) && value.length === 0);
 
 /** Applies the rules of a REST body, since readers of the job rely on them. */
 function parsed(bytes: Uint8Array): unknown {

@@ -1,5 +1,6 @@
 import { AppError, getJob as endpoint } from '@svc/contract';
 import { stream } from '@svc/grpc';
+import { followCredential } from '@svc/http';
 import { isTerminal } from '@svc/lifecycle';
 import type { Clock } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
@@ -44,19 +45,27 @@ export function watchJob(ctx: ApiContext, options: GateOptions, settings: WatchS
   const { readEveryMs, recheckEveryMs } = settings;
 
   return stream<{ job_id: string }, WatchJobEvent>(async function* ({ job_id }, call) {
-    const { caller } = await admit(call, { params: { id: job_id } });
+    const { caller, credential } = await admit(call, { params: { id: job_id } });
     const close = openStream(caller.tenant);
+    let unfollow = () => undefined as void;
     try {
       let last = '';
       let recheckAtMs = clock.nowMs() + recheckEveryMs;
+      let wake = () => undefined as void;
+      unfollow = followCredential(options, { credential }, () => {
+        recheckAtMs = 0;
+        wake();
+      });
       while (!call.signal.aborted) {
         const nowMs = clock.nowMs();
         if (nowMs >= recheckAtMs) {
-          await readmit(call, caller);
+          // Before the check, so that a change during it causes another.
           recheckAtMs = nowMs + recheckEveryMs;
+          await readmit(call, caller);
         }
         // Started before the job is read, so that an end in between is not missed.
         const { ended, cancel } = ctx.reads.endings.wait(job_id, Math.min(readEveryMs, recheckAtMs - nowMs));
+        wake = cancel;
         call.signal.addEventListener('abort', cancel, { once: true });
         try {
           const job = await findOwnJob(ctx, caller, job_id);
@@ -72,6 +81,7 @@ export function watchJob(ctx: ApiContext, options: GateOptions, settings: WatchS
         }
       }
     } finally {
+      unfollow();
       close();
     }
   });

@@ -143,7 +143,10 @@ describe('workers with credentials', () => {
     ]);
     expect(JSON.stringify(body)).not.toContain('"tenant"');
     expect(ids((await get('pools/demo')).body['workers'])).toEqual(['own', 'shared', 'unknown']);
-    expect(statusAndCode(await get('workers/foreign'))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
+    // It has run a job of another tenant.
+    await api.given.job({ state: 'RUNNING', tenant: 'globex', workerId: 'foreign' });
+    for (const path of ['workers/foreign', 'workers/foreign/jobs'])
+      expect(statusAndCode(await get(path))).toEqual({ status: 404, code: 'WORKER_NOT_FOUND' });
     expect(ids((await get('workers', api.as('everywhere'))).body['items'])).toHaveLength(4);
   });
 });

@@ -3,7 +3,10 @@ import { approvalRoutes } from '@svc/approvals';
 import { auditRoutes } from '@svc/audit';
 import { budgetRoutes } from '@svc/budget';
 import { configRoutes } from '@svc/config-admin';
+import { evidenceRoutes } from '@svc/evidence';
+import { evalRoutes } from '@svc/evals';
 import { explainRoutes } from '@svc/explain';
+import { governanceRoutes } from '@svc/governance';
 import { dataRoutes, deadLetterRoutes, jobRoutes } from '@svc/jobs';
 import { policyAdminRoutes } from '@svc/policy-admin';
 import { policyLabRoutes } from '@svc/policy-lab';
@@ -28,6 +31,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...policyAdminRoutes,
   ...policyLabRoutes,
   ...auditRoutes,
+  ...evidenceRoutes,
   ...fleetRoutes,
   ...poolRoutes,
   ...workerTrustRoutes,
@@ -38,4 +42,6 @@ export const routes: readonly Route<ApiContext>[] = [
   ...topicRoutes,
   ...workflowRoutes,
   ...lockRoutes,
+  ...governanceRoutes,
+  ...evalRoutes,
 ];

@@ -2,6 +2,7 @@ import { AppError, type Caller, type Endpoint } from '@svc/contract';
 import {
   checkNamedTenant,
   createValidator,
+  followCredential,
   getCredentials,
   getQuery,
   guessBucket,
@@ -15,7 +16,14 @@ import {
 
 export type UpgradeOptions = Pick<
   MountOptions,
-  'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'allowedOrigins' | 'trustsLoopback' | 'allowsHost'
+  | 'authenticate'
+  | 'gate'
+  | 'rateLimits'
+  | 'onRefused'
+  | 'allowedOrigins'
+  | 'trustsLoopback'
+  | 'allowsHost'
+  | 'followCredential'
 >;
 
 /** A caller who may open a stream. */
@@ -23,6 +31,8 @@ export interface Admitted {
   caller: Caller;
   /** Whether the credential is still valid, for the same tenant and with the permission. */
   recheck(): Promise<boolean>;
+  /** Calls back when the answer of `recheck` may have changed. Returns a function that ends this. */
+  followCredential(check: () => void): () => void;
 }
 
 /**
@@ -72,7 +82,11 @@ export function upgradeAdmission(options: UpgradeOptions) {
     if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
     validate(endpoint, { params, query });
     checkNamedTenant(caller, query, undefined);
-    return { caller, recheck: () => isStillAllowed(presented, endpoint, caller, options) };
+    return {
+      caller,
+      recheck: () => isStillAllowed(presented, endpoint, caller, options),
+      followCredential: (check) => followCredential(options, outcome, check),
+    };
   };
 }
 

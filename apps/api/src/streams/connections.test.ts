@@ -1,19 +1,14 @@
+import { sha256 } from '@svc/identity';
 import { eventually } from '@svc/testing';
 import { randomBytes } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { useApi } from '../api.testing';
 import { identities } from '../identities.testing';
 import { connectStream, received, startStreams, type StreamServer, type StreamServerOptions } from './streams.testing';
 
 describe('connections of WebSocket streams', () => {
-  const keyFile = join(tmpdir(), `svc-stream-keys-${process.pid}-${randomBytes(4).toString('hex')}.json`);
-  const guest = { ...identities.admin, key: 'key-of-the-guest-0000000001', principal_id: 'guest' };
-  writeFileSync(keyFile, JSON.stringify([guest]));
-  const api = useApi({ env: { SVC_API_KEYS_PATH: keyFile } });
+  const api = useApi();
   const started: StreamServer[] = [];
   const start = async (wanted?: StreamServerOptions) => {
     const streams = await startStreams(api, wanted);
@@ -23,15 +18,17 @@ describe('connections of WebSocket streams', () => {
   afterEach(() => Promise.all(started.splice(0).map((streams) => streams.stop())));
   const all = ({ url }: StreamServer) => `${url}/api/v1/stream`;
 
-  it('1008: a revoked key ends its connections, and others stay', async () => {
+  it('1008: a session that ended without a notice ends its connections with the regular check, and others stay', async () => {
+    const { key, tenant } = identities.admin;
+    const { token } = await api.sessions.create({ keyDigest: sha256(key), tenant });
     const streams = await start({ env: { wsRevalidationMs: 50 } });
-    const revoked = await connectStream(all(streams), { key: guest.key });
+    const revoked = await connectStream(all(streams), { key: token });
     const other = await connectStream(all(streams), { who: 'admin' });
     await eventually(async () =>
-      expect(await streams.metric('svc_gateway_ws_revalidation_total', 'outcome="ok"')).toBeGreaterThan(1),
+      expect(await streams.metric('svc_gateway_ws_revalidation_total', 'outcome="ok"')).toBeGreaterThan(2),
     );
 
-    writeFileSync(keyFile, '[]');
+    await api.store.redis.del(api.store.keys.session(sha256(token)));
 
     expect(await revoked.closed).toEqual([1008, 'revalidation_revoked']);
     await received(api, other);

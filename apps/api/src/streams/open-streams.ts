@@ -1,5 +1,5 @@
 import { redisOptions } from '@svc/store';
-import { openHub, StreamLimits, type OpenHub } from '@svc/streams';
+import { type AlertTrust, openHub, StreamLimits, type OpenHub } from '@svc/streams';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import { Redis } from 'ioredis';
@@ -13,6 +13,7 @@ export interface Streams extends Pick<OpenHub, 'hub' | 'onHeartbeat'> {
 export async function openStreams(
   { env, log, onStop }: Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>,
   { store, bus, senderId }: Pick<Platform, 'store' | 'bus' | 'senderId'>,
+  trust: AlertTrust,
   metrics: StreamMetrics,
 ): Promise<Streams> {
   const listener = new Redis({ ...(await redisOptions(env, 'worker')), autoResubscribe: false, lazyConnect: true });
@@ -23,9 +24,11 @@ export async function openStreams(
     listener,
     bus,
     senderId,
+    trust,
     onDropped: (count) => metrics.wsEventsDropped.inc({ reason: 'broadcast_full' }, count),
     onError: warn,
     onResultHidden: () => metrics.wsResultsHidden.inc(),
+    onAlertRefused: () => metrics.wsEventsDropped.inc({ reason: 'unattested' }),
   });
   onStop('stream events', close);
   const limits = new StreamLimits({ perTenant: env.streamsPerTenant, perAddress: env.streamsPerAddress });

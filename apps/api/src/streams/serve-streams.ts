@@ -66,7 +66,8 @@ export function serveStreams(
   });
   let isStopping = false;
 
-  const connect = async ({ req, socket, head, caller, recheck, ip, release }: Upgrade, chosen: Chosen) => {
+  const connect = async (upgrade: Upgrade, chosen: Chosen) => {
+    const { req, socket, head, caller, ip, release } = upgrade;
     // Before the client learns that it is connected, so that it receives every event from then on.
     let stream: StreamSocket | undefined;
     const early: Parameters<Subscriber['deliver']>[0][] = [];
@@ -87,7 +88,7 @@ export function serveStreams(
       const client = `${caller.keyId} ${caller.principalId} ${ip}`;
       if (reconnections.open(client)) metrics.wsReconnections.inc();
       const connId = randomBytes(8).toString('hex');
-      const opened = new StreamSocket(connId, webSocket, socket, recheck, {
+      const opened = new StreamSocket(connId, webSocket, socket, upgrade, {
         metrics,
         settings,
         log,

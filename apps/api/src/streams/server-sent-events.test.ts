@@ -1,5 +1,3 @@
-import { alertPacket, heartbeatPacket, subjects } from '@svc/contract';
-import type { StreamEvent } from '@svc/streams';
 import { eventually } from '@svc/testing';
 import { useApi } from '../api.testing';
 import { identities, type Who } from '../identities.testing';
@@ -12,7 +10,7 @@ interface ReceivedEvent {
 }
 
 describe('Server-Sent Events', () => {
-  const api = useApi({ env: { GATEWAY_STREAMS_MAX_PER_TENANT: '3', WORKER_ATTESTATION: 'enforce' } });
+  const api = useApi({ env: { GATEWAY_STREAMS_MAX_PER_TENANT: '3' } });
 
   /** Reads a stream until it ends or the condition holds. */
   async function read(
@@ -129,24 +127,6 @@ describe('Server-Sent Events', () => {
 
     await Promise.all(open);
     await eventually(async () => expect((await read(eventsPath(id))).status).toBe(200));
-  });
-
-  it('a heartbeat that attestation refuses reaches no client', async () => {
-    const seen: StreamEvent[] = [];
-    const { hub } = api.ctx.events;
-    const leave = await hub.subscribe({
-      scope: '*',
-      classes: new Set(['worker', 'alert']),
-      deliver: ({ event }) => void seen.push(event),
-    });
-
-    const head = { trace_id: 't', sender_id: 'w-1', nowUs: Date.now() * 1_000 };
-    api.bus.publish(subjects.heartbeat.name, heartbeatPacket(head, { worker_id: 'w-1', pool: 'p' }));
-    api.bus.publish(subjects.alert.name, alertPacket(head, { severity: 'info', message: 'last' }));
-
-    await eventually(() => expect(seen.map(({ type }) => type)).toContain('system.alert'));
-    expect(seen.map(({ type }) => type)).not.toContain('worker.heartbeat');
-    leave();
   });
 
   it('a run: its timeline and the reports of its jobs, continued after a position', async () => {

@@ -78,7 +78,9 @@ export class SocketIoStreams {
     const openedAtMs = nowMs();
     metrics.wsClients.inc();
     log.info('stream opened', { conn_id: socket.id, tenant: upgrade.caller.tenant });
-    const recheck = setInterval(() => void this.revalidate(socket, upgrade), settings.revalidationMs);
+    const check = () => void this.revalidate(socket, upgrade);
+    const recheck = setInterval(check, settings.revalidationMs);
+    const unfollow = upgrade.followCredential(check);
     socket.conn.on('drain', () => void this.unsent.delete(socket.id));
     socket.conn.on('packetCreate', ({ type }: { type: string }) => void (type === 'ping' && metrics.wsPings.inc()));
     socket.conn.on('packet', ({ type }: { type: string }) => void (type === 'pong' && metrics.wsPongs.inc()));
@@ -95,6 +97,7 @@ export class SocketIoStreams {
     });
     socket.on('disconnect', (reason) => {
       clearInterval(recheck);
+      unfollow();
       this.unsent.delete(socket.id);
       metrics.wsClients.dec();
       metrics.wsSeconds.observe((nowMs() - openedAtMs) / 1_000);

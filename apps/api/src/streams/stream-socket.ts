@@ -2,6 +2,7 @@ import type { gatewayMetrics, Logger, OpenMetrics } from '@svc/runtime';
 import type { Frame } from '@svc/streams';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { Admitted } from './admit-upgrade';
 
 export interface SocketSettings {
   pingIntervalMs: number;
@@ -48,13 +49,13 @@ export class StreamSocket {
 
   /**
    * @param raw the connection below the socket, to write several events at once
-   * @param recheck whether the credential is still valid
+   * @param credential whether it is still valid, and when to check that
    */
   constructor(
     readonly connId: string,
     private readonly socket: WebSocket,
     private readonly raw: Duplex,
-    private readonly recheck: () => Promise<boolean>,
+    private readonly credential: Pick<Admitted, 'recheck' | 'followCredential'>,
     private readonly deps: SocketDeps,
   ) {
     const { settings, metrics, log, nowMs } = deps;
@@ -65,6 +66,7 @@ export class StreamSocket {
       setInterval(() => void this.revalidate(), settings.revalidationMs),
       setInterval(() => this.watch(), Math.min(1_000, settings.writeTimeoutMs, settings.pongTimeoutMs)),
     ];
+    const unfollow = credential.followCredential(() => void this.revalidate());
     socket.on('pong', () => {
       metrics.wsPongs.inc();
       this.pingedAtMs = undefined;
@@ -74,6 +76,7 @@ export class StreamSocket {
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.isClosing = true;
+        unfollow();
         this.timers.forEach((timer) => clearInterval(timer));
         metrics.wsClients.dec();
         metrics.wsSeconds.observe((nowMs() - openedAtMs) / 1_000);
@@ -150,7 +153,7 @@ export class StreamSocket {
     const { metrics } = this.deps;
     if (this.isClosing) return;
     try {
-      const isAllowed = await this.recheck();
+      const isAllowed = await this.credential.recheck();
       metrics.wsRevalidations.inc({ outcome: isAllowed ? 'ok' : 'revoked' });
       if (!isAllowed) this.close('revalidation_revoked');
     } catch {

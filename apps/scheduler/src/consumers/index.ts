@@ -38,7 +38,8 @@ export function startConsumers(bus: Bus, ctx: SchedulerContext, onFailed: OnFail
     bus.subscribe(subjects.heartbeat, async (delivery) => {
       const { packet } = delivery;
       if (!(await ctx.trust.admits(delivery))) return;
-      await bestEffort(subjects.heartbeat.name, handleHeartbeat(ctx, packet.sender_id, packet.body));
+      const beat = ctx.trust.judge(packet);
+      if (beat) await bestEffort(subjects.heartbeat.name, handleHeartbeat(ctx, packet.sender_id, beat));
     }),
     bus.subscribe(subjects.handshake, async (delivery) => {
       const { packet } = delivery;

@@ -113,6 +113,7 @@ export const repairApproval = endpoint({
   path: '/api/v1/approvals/:job_id/repair',
   summary: 'Diagnose and repair an approval',
   access: { permission: 'jobs.approve', roles: ['admin'] },
+  audit: { type: 'safety.approval', action: 'approval.repair', resource: ['job', 'job_id'], severity: 'HIGH' },
   params: { job_id: jobId },
   body: shape<ApprovalRepairBody>({
     required: { apply: Joi.boolean().default(false).description('false returns the plan without applying it.') },

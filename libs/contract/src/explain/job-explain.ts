@@ -23,7 +23,7 @@ export const jobBlockers = [
   'queue_paused', 'no_scheduler', 'unattended', 'queue_turn', 'retry_backoff', 'preempted', 'dispatch_failed',
   'scheduling_limit', 'topic_refused', 'policy_unavailable', 'throttled', 'approval', 'budget',
   'concurrency_limit', 'rate_limit', 'debounce', 'no_pool', 'pool_closed', 'preferred_pool', 'capability',
-  'no_workers', 'workers_draining', 'workers_not_ready', 'placement', 'worker_capability', 'workers_full',
+  'no_workers', 'workers_draining', 'worker_credential', 'workers_not_ready', 'placement', 'worker_capability', 'workers_full',
   'tenant_limit', 'license_limit', 'lane_turn', 'dispatch_unconfirmed', 'worker_silent',
 ] as const; // prettier-ignore
 export type JobBlocker = (typeof jobBlockers)[number];

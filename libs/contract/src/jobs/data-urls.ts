@@ -55,6 +55,7 @@ export interface StoredResultView {
 export const putJobResult = endpoint({
   ...common,
   id: 'data.putResult',
+  audit: 'self',
   signedUrl: 'result',
   method: 'put',
   path: '/api/v1/data/:id/result',
@@ -86,6 +87,7 @@ export interface PutJobArtifactQuery extends DataUrlQuery {
 export const putJobArtifact = endpoint({
   ...common,
   id: 'data.putArtifact',
+  audit: 'self',
   signedUrl: 'artifact',
   method: 'post',
   path: '/api/v1/data/:id/artifacts',

@@ -18,6 +18,7 @@ export const putArtifact = endpoint({
   path: '/api/v1/artifacts',
   summary: 'Store an artifact',
   access: { permission: 'jobs.write', roles: ['admin', 'operator', 'user'] },
+  audit: { type: 'job.request', action: 'artifact.put' },
   params: {},
   query: shape<{ max_bytes?: number }>({
     required: {},

@@ -89,6 +89,7 @@ export const removeDeadLetter = endpoint({
   path: '/api/v1/dlq/:job_id',
   summary: 'Delete a dead letter; confirms the quarantine of a quarantined output',
   access: write,
+  audit: { type: 'job.request', action: 'dlq.remove', resource: ['job', 'job_id'], severity: 'LOW' },
   params: { job_id: jobId },
   answer: { status: 204 },
   errors: ['tenant_access_denied'],
@@ -101,6 +102,7 @@ export const retryDeadLetter = endpoint({
   path: '/api/v1/dlq/:job_id/retry',
   summary: 'Retry a dead letter as a new job, with a new policy decision',
   access: write,
+  audit: { type: 'job.request', action: 'dlq.retry', resource: ['job', 'job_id'] },
   params: { job_id: jobId },
   answer: { status: 200, body: shape<{ job_id: string }>({ required: { job_id: jobId } }) },
   errors: [
@@ -131,6 +133,7 @@ export const releaseDeadLetter = endpoint({
   description:
     'The job stays OUTPUT_QUARANTINED. Its detail includes result and result_ptr again; output_safety records the caller, time and reason of the release. The dead letter is removed. Returns 409 output_not_releasable if the job is not quarantined or has no output, and 410 if the output is no longer stored.',
   access: write,
+  audit: { type: 'safety.output_review', action: 'output.review', resource: ['job', 'job_id'], severity: 'HIGH' },
   params: { job_id: jobId },
   body: shape<ReleaseBody>({
     required: { reason: trimmed().min(1).max(2_000).description('Reason for the release.') },

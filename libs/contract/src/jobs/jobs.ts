@@ -112,6 +112,7 @@ export const submitJob = endpoint({
   description:
     'Policy decides synchronously. Allowed: 200. Held for approval: 200 with status approval_required. Denied: 403 policy_denied with the job id. Throttled: 429 policy_throttled. Idempotency key: header Idempotency-Key or X-Idempotency-Key, query, or body.',
   access: { permission: 'jobs.write', roles: ['admin', 'operator', 'user'] },
+  audit: 'self',
   params: {},
   query: shape<SubmitQuery>({
     required: {},
@@ -246,6 +247,7 @@ export const cancelJob = endpoint({
   path: '/api/v1/jobs/:id/cancel',
   summary: 'Cancel a job that has not ended',
   access: { permission: 'jobs.write', roles: ['admin'] },
+  audit: { type: 'job.request', action: 'job.cancel', resource: ['job', 'id'] },
   params: { id: jobId },
   answer: {
     status: 200,
@@ -270,6 +272,7 @@ export const remediateJob = endpoint({
   path: '/api/v1/jobs/:id/remediate',
   summary: 'Resubmit a job with a remediation that policy proposed',
   access: { permission: 'jobs.write', roles: ['admin'] },
+  audit: { type: 'job.request', action: 'job.remediate', resource: ['job', 'id'] },
   params: { id: jobId },
   body: shape<{ remediation_id?: string }>({
     required: {},

@@ -83,6 +83,7 @@ export const acquireLock = endpoint({
   description:
     'An owner that holds the lock acquires it once more. A shared lock has many owners; an exclusive request on it succeeds for its only owner.',
   access: writes,
+  audit: { type: 'lock.request', action: 'lock.acquire', resource: ['lock', 'resource'] },
   params: {},
   body: shape<LockRequest>({
     required: {
@@ -105,6 +106,7 @@ export const releaseLock = endpoint({
   path: '/api/v1/locks/release',
   summary: 'Release a lock once',
   access: writes,
+  audit: { type: 'lock.request', action: 'lock.release', resource: ['lock', 'resource'] },
   params: {},
   body: shape<LockBody>({ required: { resource, owner } }),
   violationCodes,
@@ -126,6 +128,7 @@ export const renewLock = endpoint({
   path: '/api/v1/locks/renew',
   summary: 'Restart the time of an owner of a lock',
   access: writes,
+  audit: { type: 'lock.request', action: 'lock.renew', resource: ['lock', 'resource'] },
   params: {},
   body: shape<LockRenewal>({ required: { resource, owner, ttl_ms } }),
   violationCodes,

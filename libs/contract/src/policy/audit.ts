@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { anyObject, count, pageLimit, strings, stringMap, text } from '../fields';
+import { anyObject, count, moment, pageLimit, strings, stringMap, text } from '../fields';
 import { shape } from '../shape';
 import { policyRead, time } from './fields';
 
@@ -98,15 +98,6 @@ const entry = shape<PolicyAuditEntry>({
   },
 });
 
-/** RFC 3339, or ms since the epoch. */
-const moment = (description: string) =>
-  Joi.any()
-    .custom((value: unknown, helpers) => {
-      const ms = /^\d{1,15}$/.test(String(value)) ? Number(value) : Date.parse(String(value));
-      return Number.isFinite(ms) ? ms : helpers.error('any.invalid');
-    })
-    .messages({ 'any.invalid': '{{#label}} must be a time, such as 2026-01-31T12:00:00Z or ms since the epoch' })
-    .description(description) as Joi.Schema<number>;
 const filter = (description: string) => Joi.string().allow('').max(512).description(description);
 
 export const policyAudit = endpoint({

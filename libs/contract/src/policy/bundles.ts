@@ -151,6 +151,7 @@ export const putBundle = endpoint({
   description:
     'Accepts ids of the form secops/<name>. An enabled bundle takes effect immediately; a disabled bundle is a draft until it is published. The stored text may differ from the sent one: keys without a value are omitted. With If-Match (or expected_sha256) the write is rejected if the stored content differs; without it, only a concurrent write is rejected.',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'bundle.put', resource: ['policy', 'bundle_id'], severity: 'HIGH' },
   params: bundleParams,
   query: bundleQuery,
   body: shape<BundleBody>({
@@ -197,6 +198,7 @@ export const removeBundle = endpoint({
   summary: 'Delete an operator policy bundle',
   description: 'With If-Match, the delete is rejected if the stored content differs.',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'bundle.remove', resource: ['policy', 'bundle_id'], severity: 'HIGH' },
   params: bundleParams,
   query: bundleQuery,
   answer: { status: 204 },

@@ -173,6 +173,7 @@ const outcomes = ['safety_unavailable', 'upstream_service_error', 'conflict'] as
 export const evaluatePolicy = endpoint({
   ...route,
   id: 'policy.evaluate',
+  audit: 'none',
   path: '/api/v1/policy/evaluate',
   summary: 'Evaluate policy for a request, and count it in velocity windows',
   answer: { status: 200, body: policyDecisionView },
@@ -189,6 +190,7 @@ export interface PolicySimulationView extends PolicyDecisionView {
 export const simulatePolicy = endpoint({
   ...route,
   id: 'policy.simulate',
+  audit: 'none',
   path: '/api/v1/policy/simulate',
   summary: 'Evaluate policy for a request without side effects',
   answer: { status: 200, body: shape<PolicySimulationView>({ required: decisionFields, optional: gateFields }) },
@@ -206,6 +208,7 @@ export interface PolicyExplanationView extends PolicyDecisionView {
 export const explainPolicy = endpoint({
   ...route,
   id: 'policy.explain',
+  audit: 'none',
   path: '/api/v1/policy/explain',
   summary: 'Evaluate policy for a request without side effects, with a trace of the evaluated rules',
   answer: {
@@ -263,6 +266,7 @@ export const simulateBundle = endpoint({
     'Evaluates the whole policy, with the text in place of the bundle or as a new bundle. Without a text, the stored content is used even if the bundle is disabled. Action checks are skipped.',
   otherTenant: 'absent',
   access: { permission: 'policy.write', roles: ['admin'] },
+  audit: 'none',
   params: bundleParams,
   query: bundleQuery,
   body: shape<SimulateBundleBody>({

@@ -84,6 +84,7 @@ export const putGlobalPolicy = endpoint({
   summary: 'Write sections of the global policy',
   description: 'All named sections change atomically; the others are unchanged.',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'policy.put_global', severity: 'HIGH' },
   params: {},
   body: shape<GlobalPolicyBody>({
     required: { sections: sections.description('Sections to write, by name.') },

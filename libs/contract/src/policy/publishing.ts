@@ -34,6 +34,7 @@ export const takeBundleSnapshot = endpoint({
   summary: 'Take a snapshot of all policy bundles',
   description: 'The newest 10 snapshots are kept, plus those referenced by a rollback of the last 24 hours.',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'snapshot.take', severity: 'LOW' },
   params: {},
   body: shape<{ note: string }>({ required: { note: note.default('') } }),
   bodyOptional: true,
@@ -93,6 +94,7 @@ export const publishBundles = endpoint({
   summary: 'Publish draft bundles',
   description: 'All named bundles take effect atomically. Snapshots are taken before and after the change.',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'policy.publish', severity: 'HIGH' },
   params: {},
   body: shape<PublishBody>({
     required: { note: note.default('') },
@@ -128,6 +130,7 @@ export const rollBackBundles = endpoint({
   description:
     'Restores bundles of secops/ and velocity/ and deletes those that the snapshot does not contain; bundles of packs, workflows, sessions and jobs are unchanged. Restored bundles are validated and signed again.',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'policy.rollback', severity: 'HIGH' },
   params: {},
   body: shape<RollbackBody>({
     required: { snapshot_id: snapshotId, note: note.default('') },

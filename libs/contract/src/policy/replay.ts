@@ -67,6 +67,7 @@ export const replayPolicy = endpoint({
   path: '/api/v1/policy/replay',
   summary: 'Replay earlier decisions on the current policy or a candidate bundle',
   access: { permission: 'policy.write', roles: ['admin'] },
+  audit: 'none',
   params: {},
   body: shape<ReplayBody>({
     required: {
@@ -165,6 +166,7 @@ export const analysePolicy = endpoint({
   path: '/api/v1/policy/analytics',
   summary: 'Decisions by rule, and how often held jobs were approved',
   access: { permission: 'policy.read', roles: ['admin'] },
+  audit: 'none',
   params: {},
   body: shape<AnalyticsBody>({
     required: {

@@ -169,6 +169,7 @@ export const putOutputRule = endpoint({
   description:
     'Rewrites and signs the bundle that contains the rule. If several bundles have a rule of that id, the one in effect is changed.',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'output_rule.put', resource: ['output_rule', 'rule_id'] },
   params: { rule_id: Joi.string().min(1).max(128).description('Rule id.') },
   body: shape<{ enabled: boolean }>({
     required: { enabled: Joi.boolean().description('Whether the rule takes effect.') },

@@ -49,6 +49,7 @@ export const putShadow = endpoint({
     'From now on, each decision about a job of the caller’s tenant is also evaluated with this text in place of the bundle, and differences are recorded. The shadow has no effect on jobs. A tenant has one shadow per bundle; another write starts a new shadow with a new shadow_bundle_id.',
   owner: 'installation',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'shadow.put', resource: ['policy', 'bundle_id'], severity: 'LOW' },
   params: bundleParams,
   query: bundleQuery,
   body: shape<ShadowBody>({
@@ -80,6 +81,7 @@ export const removeShadow = endpoint({
   description: 'Results remain readable for 30 days after they were recorded.',
   otherTenant: 'absent',
   access: policyWrite,
+  audit: { type: 'safety.policy_change', action: 'shadow.remove', resource: ['policy', 'bundle_id'], severity: 'LOW' },
   params: bundleParams,
   query: bundleQuery,
   answer: { status: 204 },

@@ -15,6 +15,8 @@ export const maxHandshakeBytes = 65_536;
 /** Maximum difference between the clocks of worker and scheduler. */
 export const handshakeSkewMs = 60_000;
 export const handshakeDomainPrefix = 'SVC';
+/** Names of capabilities that a worker declares when it proves its key. */
+export const capabilityKeyPattern = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /** The bytes that the signature of a step covers: its domain, a zero byte, and the packet without signature. */
 export function handshakeTranscript(prefix: string, step: HandshakeStep, packet: object): Uint8Array {

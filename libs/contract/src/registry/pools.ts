@@ -137,6 +137,7 @@ export const createPool = endpoint({
   owner: 'installation',
   summary: 'Create a worker pool',
   access: writes,
+  audit: { type: 'governance.config_change', action: 'pool.create', resource: ['pool', 'name'] },
   params: { name },
   body: shape<PoolBody>({ required: {}, optional: definition }),
   bodyOptional: true,
@@ -153,6 +154,7 @@ export const changePool = endpoint({
   summary: 'Change, activate or deactivate a worker pool',
   description: 'Absent fields are unchanged. `active` also ends a drain.',
   access: writes,
+  audit: { type: 'governance.config_change', action: 'pool.change', resource: ['pool', 'name'] },
   params: { name },
   body: shape<PoolPatch>({
     required: {},
@@ -175,6 +177,7 @@ export const removePool = endpoint({
   owner: 'installation',
   summary: 'Delete a worker pool that is not draining',
   access: writes,
+  audit: { type: 'governance.config_change', action: 'pool.remove', resource: ['pool', 'name'] },
   params: { name },
   query: shape<{ force: boolean }>({
     required: { force: flag(false).description('Also remove the pool from the topics that are mapped to it.') },
@@ -190,6 +193,7 @@ export const drainPool = endpoint({
   owner: 'installation',
   summary: 'Stop dispatching to a pool; it becomes inactive when its jobs have ended',
   access: writes,
+  audit: { type: 'governance.config_change', action: 'pool.drain', resource: ['pool', 'name'] },
   params: { name },
   body: shape<{ timeout_seconds?: number }>({
     required: {},
@@ -218,6 +222,7 @@ export const mapTopic = endpoint({
   owner: 'installation',
   summary: 'Map a topic to a pool, after the pools that it is mapped to already; idempotent',
   access: writes,
+  audit: { type: 'governance.config_change', action: 'pool.map_topic', resource: ['pool', 'name'] },
   params: { name, topic },
   answer: { status: 204 },
   errors: [...writeErrors, 'pool_not_found'],
@@ -230,6 +235,7 @@ export const unmapTopic = endpoint({
   owner: 'installation',
   summary: 'Remove a topic from a pool; a topic without pools is removed from the table',
   access: writes,
+  audit: { type: 'governance.config_change', action: 'pool.unmap_topic', resource: ['pool', 'name'] },
   params: { name, topic },
   answer: { status: 204 },
   errors: [...writeErrors, 'pool_not_found', 'topic_not_found'],

@@ -22,6 +22,7 @@ export const putSchema = endpoint({
   description:
     'The first write sets the owner: the tenant, or the installation for callers of the default tenant. Only the owner can replace it. A $ref resolves to the $id of a schema of the same owner or of the installation; nothing is fetched from the network. Patterns use RE2 syntax.',
   access: write,
+  audit: { type: 'governance.config_change', action: 'schema.put', resource: ['schema', 'id'] },
   params: {},
   body: shape<SchemaView>({ required: { id: schemaId.trim().prefs({ convert: true }), schema: document } }),
   violationCodes: { id: 'config_schema_violation', schema: 'config_schema_violation' },
@@ -62,6 +63,7 @@ export const removeSchema = endpoint({
   path: '/api/v1/schemas/:id',
   summary: 'Delete a registered schema that no topic uses',
   access: write,
+  audit: { type: 'governance.config_change', action: 'schema.remove', resource: ['schema', 'id'] },
   params: { id: schemaId },
   otherTenant: 'tenant_access_denied',
   answer: { status: 204 },

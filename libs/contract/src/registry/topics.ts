@@ -93,6 +93,7 @@ export const registerTopic = endpoint({
   path: '/api/v1/topics',
   summary: 'Register a topic for the caller’s tenant, or replace its registration',
   access: write,
+  audit: { type: 'topic_registered', action: 'topic.register', resource: ['topic', 'name'] },
   params: {},
   body: shape<TopicBody>({
     required: {
@@ -130,6 +131,7 @@ export const removeTopic = endpoint({
   path: '/api/v1/topics/:name',
   summary: 'Delete a topic registration of the caller’s tenant',
   access: write,
+  audit: { type: 'topic_unregistered', action: 'topic.remove', resource: ['topic', 'name'] },
   params: { name: Joi.string().max(limits.topicChars).description('Topic.') },
   answer: { status: 204 },
   errors: ['topic_not_found', 'config_version_conflict', 'pool_version_conflict', 'pool_invalid_config'],

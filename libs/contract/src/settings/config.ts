@@ -125,6 +125,7 @@ const write = {
   description:
     'Each top-level key of the data replaces the stored key; null removes a key, and other keys are unchanged. A body without a string `scope` is data for system/default. A section that has no effect in that document, such as `output_policy`, is rejected.',
   access: { permission: 'config.write', roles: ['admin'] },
+  audit: { type: 'governance.config_change', action: 'config.put', resource: ['config', 'scope_id'], severity: 'HIGH' },
   params: {},
   // The types of the fields depend on the form of the body, see `configWrite`.
   body: Joi.object<Record<string, unknown>>({

@@ -93,6 +93,12 @@ export const createWorkerCredential = endpoint({
   summary: 'Create the credential of a worker, or replace it by a new one',
   description: 'A replaced token is refused within a second by all replicas.',
   access: { permission: 'workerCredentials.write', roles: ['admin'] },
+  audit: {
+    type: 'worker_trust_change',
+    action: 'worker.credential_issued',
+    resource: ['worker', 'worker_id'],
+    severity: 'HIGH',
+  },
   params: {},
   body: shape<WorkerCredentialBody>({
     required: {
@@ -142,6 +148,12 @@ export const revokeWorkerCredential = endpoint({
   summary: 'Revoke the credential of a worker, and end its session',
   description: 'All replicas refuse the token within a second. The record is kept; revoking it again changes nothing.',
   access: { permission: 'workerCredentials.write', roles: ['admin'] },
+  audit: {
+    type: 'worker_trust_change',
+    action: 'worker.credential_revoked',
+    resource: ['worker', 'worker_id'],
+    severity: 'HIGH',
+  },
   params: { worker_id: Joi.string().min(1).max(256).description('Worker id.') },
   answer: { status: 204 },
   errors: ['worker_credential_not_found'],
@@ -161,6 +173,12 @@ export const revokeWorkerSession = endpoint({
   summary: 'End the session of a worker, which must then prove its key again',
   description: 'All replicas refuse its session token within a second, and its jobs are retried elsewhere.',
   access: { permission: 'workers.write', roles: ['admin'] },
+  audit: {
+    type: 'worker_trust_change',
+    action: 'worker.session_revoked',
+    resource: ['worker', 'id'],
+    severity: 'HIGH',
+  },
   params: { id: Joi.string().min(1).max(256).description('Worker id.') },
   answer: {
     status: 200,

@@ -86,6 +86,7 @@ export const postChatMessage = endpoint({
   description:
     'A message of a user is also delivered as the signal chat: a waiting step of type signal receives it as its output {message_id, role, content}. If no such step is waiting, only the message is stored.',
   access: { permission: 'workflows.write', roles: ['admin', 'operator'] },
+  audit: { type: 'run.request', action: 'run.say', resource: ['run', 'id'] },
   params: { id: runId },
   body: shape<ChatBody>({
     required: {

@@ -28,6 +28,7 @@ export const startRun = endpoint({
   description:
     'The body is the input of the run, any JSON object; an empty body is {}. Idempotency key: header Idempotency-Key or X-Idempotency-Key, or query. A repeat with the same key and input returns the same run_id.',
   access: write,
+  audit: { type: 'run.request', action: 'run.start', resource: ['workflow', 'id'] },
   params: { id: workflowId },
   query: shape<StartQuery>({
     required: {
@@ -181,6 +182,7 @@ export const removeRun = endpoint({
   summary: 'Delete a run with its timeline and timers; an active run is cancelled first',
   description: 'Returns 409 RUN_BUSY if the run does not end within 5 s; it then stays, cancelled.',
   access: write,
+  audit: { type: 'run.request', action: 'run.remove', resource: ['run', 'id'], severity: 'MEDIUM' },
   params: { id: runId },
   answer: { status: 204 },
   errors: ['run_not_found', 'run_busy', 'tenant_access_denied'],
@@ -195,6 +197,7 @@ export const rerunRun = endpoint({
   description:
     'Uses the newest definition. To rerun from a step, the run must have ended and all dependencies of the step must have succeeded; their outputs are reused. A run that has not ended can be rerun from the start.',
   access: write,
+  audit: { type: 'run.request', action: 'run.rerun', resource: ['run', 'id'] },
   params: { id: runId },
   body: shape<{ from_step: string; dry_run: boolean }>({
     required: { from_step: text('First step to run; empty = all.').max(64).default(''), dry_run: Joi.boolean().default(false) }, // prettier-ignore
@@ -222,6 +225,7 @@ export const cancelRun = endpoint({
   description:
     'The cancel is stored before the response, and usually complete by then: steps are stopped, their jobs and child runs cancelled, and open approvals closed.',
   access: write,
+  audit: { type: 'run.request', action: 'run.cancel', resource: ['run', 'id'] },
   params: { id: workflowId, run_id: runId },
   query: shape<{ compensate: boolean }>({
     required: { compensate: flag(false).description('Compensate finished steps, newest first.') },
@@ -246,6 +250,7 @@ export const sendSignal = endpoint({
   description:
     'The payload is limited to 65536 bytes as JSON. A run stores the newest 100 signals for which no step waits yet.',
   access: write,
+  audit: { type: 'run.request', action: 'run.signal', resource: ['run', 'id'] },
   params: { id: runId, name: Joi.string().min(1).max(256).description('Name of the signal.') },
   body: shape<{ payload?: unknown; signal_id: string }>({
     required: {

@@ -121,6 +121,7 @@ export const putWorkflow = endpoint({
   description:
     'If given, steps replaces all stored steps. An invalid definition returns 400 invalid_workflow with all violations, each with its path. Active runs continue with the revision with which they started.',
   access: write,
+  audit: { type: 'governance.workflow_change', action: 'workflow.put', resource: ['workflow', 'id'] },
   params: {},
   body: shape<WorkflowBody>({
     required: {},
@@ -165,6 +166,7 @@ export const removeWorkflow = endpoint({
   path: '/api/v1/workflows/:id',
   summary: 'Delete a workflow; its runs are kept, active runs fail',
   access: write,
+  audit: { type: 'governance.workflow_change', action: 'workflow.remove', resource: ['workflow', 'id'] },
   params: { id: workflowId },
   answer: { status: 204 },
   errors: ['workflow_not_found', 'tenant_access_denied', 'workflow_version_conflict'],
@@ -258,6 +260,7 @@ export const dryRunWorkflow = endpoint({
   description:
     'Evaluates conditions and inputs with the sample input as far as possible. Step outputs are unknown, except for steps with mock_output and steps whose output the engine computes. Nothing is stored.',
   access: write,
+  audit: 'none',
   params: { id: workflowId },
   body: shape<{ input: Record<string, unknown>; environment: string }>({
     required: {

@@ -11,7 +11,7 @@ export { legacyRules } from './compile/legacy-rules';
 export { readSigningKey } from './bundles/signing-key';
 export type { DelegationFacts } from './compile/predicate';
 export { compileGlob as topicGlob } from './compile/glob';
-export type { ContentPattern } from './compile/regex';
+export { compileRegex, regexFault, type ContentPattern } from './compile/regex';
 export { mergePolicies, type MergeOptions, type Policy, type Sourced } from './compile/merge-policies';
 export type { MergedTenant } from './compile/merge-tenants';
 export { parsePolicy, type ParsedPolicy, type ParseOptions } from './document/parse-policy';
@@ -38,3 +38,19 @@ export { evaluateOutput } from './output/evaluate-output';
 export type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output/output-request';
 export { analyseRules, type AnalyticsReport, type RuleAnalytics, type RuleHit } from './replay/analytics';
 export { compareReplay, type ReplayChange, type ReplayedJob, type ReplayReport } from './replay/compare';
+export {
+  compareEvals,
+  type ComparedEntry,
+  type EvalComparison,
+  type EvalDifference,
+  type EvalEffect,
+} from './evals/compare-evals';
+export {
+  type DriftDirection,
+  type EntryOutcome,
+  type EntryScore,
+  type EvalStatus,
+  type EvalSummary,
+  scoreEntry,
+  summarizeScores,
+} from './evals/score';

@@ -19,7 +19,7 @@ export interface RoutableWorker {
   announced: boolean;
   draining: boolean;
   /** What its credential permits; absent = everything. Without a tenant, jobs of all tenants. */
-  scope?: { tenant?: string | undefined; pools: readonly string[]; topics: readonly string[] };
+  scope?: { tenant?: string | undefined; pools: readonly string[]; topics: readonly string[] } | undefined;
 }
 
 /** Routing requirements of a job. Jobs with equal requirements share a lane. */
@@ -107,10 +107,11 @@ const fitsExceptCapabilities = (
   Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value);
 
 /** Whether a worker may run jobs of a tenant. The lanes are shared by tenants, so `canServe` does not check it. */
-export const servesTenant = ({ scope }: RoutableWorker, tenant: string): boolean =>
+export const servesTenant = ({ scope }: Pick<RoutableWorker, 'scope'>, tenant: string): boolean =>
   scope?.tenant === undefined || scope.tenant === tenant;
 
-const isPermitted = ({ scope }: RoutableWorker, pool: string, topic: string): boolean =>
+/** Whether the credential of a worker permits a pool and a topic. */
+export const isPermitted = ({ scope }: Pick<RoutableWorker, 'scope'>, pool: string, topic: string): boolean =>
   scope === undefined ||
   ((scope.pools.includes('*') || scope.pools.includes(pool)) &&
     scope.topics.some((pattern) => matchesTopic(pattern, topic)));

@@ -1,9 +1,9 @@
-import { subjects } from '@svc/contract';
+import { shorten, subjects } from '@svc/contract';
 import type { PacketDelivery } from '@svc/bus';
 import { licenseLimits, type Platform, startLoops } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import type { WorkerTrust } from '@svc/worker-trust';
-import { registerHeartbeat } from './register-heartbeat';
+import { registerHeartbeat, renewWorker } from './register-heartbeat';
 import { WorkerRegistry } from './worker-registry';
 
 type WorkerTimes = Pick<ApiEnv, 'workerHeartbeatTtlMs' | 'workerReadinessTtlMs'>;
@@ -23,11 +23,11 @@ export async function followWorkers(
   { clock, log, onStop }: Pick<Boot<WorkerTimes>, 'clock' | 'log' | 'onStop'>,
   { store, bus, license }: Pick<Platform, 'store' | 'bus' | 'license'>,
   registry: WorkerRegistry,
-  trust: Pick<WorkerTrust, 'admits' | 'scopeOf'>,
+  trust: Pick<WorkerTrust, 'admits' | 'judge' | 'scopeOf'>,
   onAdmitted: (heartbeat: PacketDelivery<'heartbeat'>['packet']) => void = () => undefined,
 ): Promise<void> {
   const workerRefused = (worker_id: string, reason: string) =>
-    log.oncePer(`refused:${worker_id}`, 3_600_000).debug('worker rejected', { worker_id, reason });
+    log.oncePer(`refused:${worker_id}`, 3_600_000).debug('worker rejected', { worker_id: shorten(worker_id), reason });
   const deps = { registry, store, clock, license: licenseLimits(license), events: { workerRefused } };
   const failed = (error: unknown) =>
     log.oncePer('workers', 10_000).warn('handling a heartbeat failed; the next one is handled', { error });
@@ -37,9 +37,12 @@ export async function followWorkers(
   const options = { isReportedElsewhere: true };
   const onHeartbeat = async (delivery: PacketDelivery<'heartbeat'>) => {
     const { packet } = delivery;
-    if (!(await trust.admits(delivery))) return;
-    onAdmitted(packet);
-    await registerHeartbeat(deps, packet.sender_id, packet.body).catch(failed);
+    const body = (await trust.admits(delivery)) && trust.judge(packet);
+    if (!body) return;
+    onAdmitted({ ...packet, body });
+    await registerHeartbeat(deps, packet.sender_id, body)
+      .then((outcome) => outcome && renewWorker(deps, body))
+      .catch(failed);
   };
   const onHandshake = async (delivery: PacketDelivery<'handshake'>) => {
     const { packet } = delivery;

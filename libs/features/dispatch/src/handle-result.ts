@@ -1,4 +1,4 @@
-import { type JobResult, JobStatus, jobStatusName } from '@svc/contract';
+import { type JobResult, JobStatus, jobStatusName, shorten } from '@svc/contract';
 import { inFlightStates, type JobState } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
@@ -34,7 +34,7 @@ import type { SchedulingDeps } from './scheduling-deps';
  */
 export async function handleResult(deps: SchedulingDeps, senderId: string, packet: JobResult): Promise<void> {
   if (await lacksRequiredDispatch(deps, 'result', senderId, packet)) return;
-  const result = withInlinePointer(withPointers(packet));
+  const result = withBoundedCode(withInlinePointer(withPointers(packet)));
   const body = new ResultBody(deps.store.data, result.job_id, result.result_ptr, getInlineBody(result));
   if (deps.settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED) body.prefetch();
   // The cached record or the ticket saves a read. Either may be stale: the write is guarded by dispatch id and worker, and
@@ -107,12 +107,19 @@ function findIgnoreReason(
   return undefined;
 }
 
+/** Codes are part of reasons, dead letters and events. */
+const withBoundedCode = (result: JobResult): JobResult =>
+  result.error_code.length <= MAX_CODE_CHARS
+    ? result
+    : { ...result, error_code: shorten(result.error_code, MAX_CODE_CHARS) };
+const MAX_CODE_CHARS = 256;
+
 const errorTextChars = 2_000;
 /** A higher cost is treated as an error of the worker, and ignored. */
 const maxCostUsd = 1_000_000;
 
 /** Error texts of workers are shown to readers, stored in dead letters and logged, so secrets are redacted. */
-const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
+const readable = (text: string): string => redactText(shorten(text, errorTextChars));
 
 /** The claim that was made with the end, if any. */
 interface Freed {

@@ -1,4 +1,4 @@
-import { contextPointer, JobPriority, type JobRequest, limits } from '@svc/contract';
+import { contextPointer, JobPriority, type JobRequest, limits, shorten } from '@svc/contract';
 import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
@@ -33,12 +33,16 @@ export async function ingestJob(
   const tenant = packet.tenant_id || packet.meta?.tenant_id || defaultTenant;
   const id = packet.job_id;
   if (!plainId.test(id) || !isTenantName(tenant)) {
-    deps.events.refusedSubmission(id.slice(0, 64), 'job id or tenant has characters that are not allowed');
+    deps.events.refusedSubmission(shorten(id, 64), 'job id or tenant has characters that are not allowed');
+    return;
+  }
+  if (packet.topic.length > limits.topicChars) {
+    deps.events.refusedSubmission(shorten(id, 64), `topic is longer than ${limits.topicChars} characters`);
     return;
   }
   const rejection = await findInputRefusal(deps.store, packet, tenant);
   if (rejection) {
-    deps.events.refusedSubmission(id.slice(0, 64), rejection);
+    deps.events.refusedSubmission(shorten(id, 64), rejection);
     return;
   }
   const config = await deps.config.at({ tenant, team: packet.env['team_id'] || undefined });
@@ -48,11 +52,11 @@ export async function ingestJob(
   const acceptance = {
     id,
     tenant,
-    traceId: traceId || id,
+    traceId: plainId.test(traceId) ? traceId : id,
     topic: packet.topic,
     fields: {
       request,
-      submitter: `bus:${senderId}|principal:${packet.principal_id}`,
+      submitter: shorten(`bus:${senderId}|principal:${packet.principal_id}`),
       job_hash: requestHash({ id, tenant, topic: packet.topic, request }),
       deadline_ms: deadline(request.deadline_ms, config, deps.clock.nowMs(), deps.settings.defaultDeadline),
     },
@@ -65,7 +69,7 @@ export async function ingestJob(
   // Over the limits this throws: the message stays on the bus and is redelivered.
   const outcome = await deps.admission.job(tenant, bytes, () => deps.store.jobs.accept(acceptance));
   if (outcome.kind === 'memory_taken') {
-    deps.events.refusedSubmission(id.slice(0, 64), 'memory_id names the memory of another tenant');
+    deps.events.refusedSubmission(shorten(id, 64), 'memory_id names the memory of another tenant');
   }
 }
 

@@ -33,7 +33,7 @@ export async function releaseLostJobs(deps: SchedulingDeps, beat: Heartbeat, out
   const { store, clock, registry } = deps;
   const { worker_id: workerId } = beat;
   if (outcome.replacedAtMs === undefined && !registry.startComparison(workerId, clock.nowMs())) return;
-  const ids = await store.workers.inFlight(workerId);
+  const ids = await store.workers.inFlightSoon(workerId);
   const unlisted = ids.filter((id) => !beat.running_jobs.includes(id)).slice(0, maxCompared);
   const absence = registry.absence(beat, unlisted, outcome, clock.nowMs());
   const suspects = outcome.replacedAtMs === undefined ? [...absence.sinceMs.keys()] : unlisted;

@@ -1,6 +1,6 @@
 import { terminalStates } from '@svc/lifecycle';
 import { otherLabel } from '@svc/runtime';
-import type { JobRecord } from '@svc/store';
+import { type JobRecord, type LimitRepair, newLimitRepair } from '@svc/store';
 import { isRunOver } from '@svc/approvals';
 import { deadlineFailure, failAndStop, publishIntent } from '@svc/jobs';
 import { entryPriority } from './queue-entry';
@@ -46,12 +46,15 @@ export interface RepairState {
   /** Where the last cycle stopped, by tenant, µs. */
   stoppedAtUs: Map<string, number>;
   census: OpenJobCensus;
+  /** Where the last cycle stopped among the permissions of limits by key. */
+  limits: LimitRepair;
 }
 
 export const newRepairState = (): RepairState => ({
   failures: new Map(),
   stoppedAtUs: new Map(),
   census: new OpenJobCensus(),
+  limits: newLimitRepair(),
 });
 
 /**
@@ -209,8 +212,11 @@ export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, dea
  * none: their count derives from their in-flight jobs. Returns the number of released slots.
  * See docs/reference/routing.md#concurrency-limits.
  */
-export async function repairSlots({ store, registry }: SchedulingDeps): Promise<number> {
-  let freed = (await store.workers.freeLicenseSlots()) + (await store.limits.repair());
+export async function repairSlots(
+  { store, registry }: SchedulingDeps,
+  { limits }: Pick<RepairState, 'limits'> = newRepairState(),
+): Promise<number> {
+  let freed = (await store.workers.freeLicenseSlots()) + (await store.limits.repair(limits));
   for (const { worker_id: id } of registry.records()) freed += await store.workers.freeWorkerSlots(id);
   return freed;
 }

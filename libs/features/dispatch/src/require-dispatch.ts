@@ -57,14 +57,26 @@ export async function learnEcho(
   registry.setEcho(workerId, true, boots.at(-1) ?? '', clock.nowMs());
 }
 
-/** Renews the echo record on a heartbeat, and reads the state recorded by other schedulers. */
+/** Records on the first heartbeat of a process whether it sends dispatch ids, and reads what other schedulers recorded. */
 export async function keepEcho(
   { registry, store, clock }: Pick<SchedulingDeps, 'registry' | 'store' | 'clock'>,
   { worker_id: id, labels }: Heartbeat,
 ): Promise<void> {
   const boot = labels[bootIdLabel] ?? '';
-  if (!registry.isEchoDue(id, boot, clock.nowMs())) return;
-  const mode = labels[dispatchEchoLabel] === 'true' ? 'announce' : 'keep';
-  const isKnown = await store.workers.keepEcho(id, mode, [boot], registry.ttlMs);
+  if (!registry.isEchoNew(id, boot)) return;
+  const isKnown = await store.workers.keepEcho(id, toEchoMode(labels), [boot], registry.ttlMs);
   registry.setEcho(id, isKnown, boot, clock.nowMs());
 }
+
+/** Renews that record, where it is due. */
+export async function renewEcho(
+  { registry, store, clock }: Pick<SchedulingDeps, 'registry' | 'store' | 'clock'>,
+  { worker_id: id, labels }: Heartbeat,
+): Promise<void> {
+  const boot = labels[bootIdLabel] ?? '';
+  if (!registry.isEchoDue(id, boot, clock.nowMs())) return;
+  const isKnown = await store.workers.renewEcho(id, toEchoMode(labels), boot, registry.ttlMs);
+  registry.setEcho(id, isKnown, boot, clock.nowMs());
+}
+
+const toEchoMode = (labels: Heartbeat['labels']) => (labels[dispatchEchoLabel] === 'true' ? 'announce' : 'keep');

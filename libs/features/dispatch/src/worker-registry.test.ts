@@ -122,3 +122,28 @@ describe('an ability announced in heartbeats', () => {
     expect(workers.announces('w1', storeAccessLabel, ttlMs + 1)).toBe(false);
   });
 });
+
+describe('the record of a live worker in Redis', () => {
+  const nowMs = 1_000_000;
+  const registry = () => new WorkerRegistry({ ttlMs: 60_000, readinessTtlMs: 60_000 });
+
+  it('is renewed every 30 s, not with every heartbeat', () => {
+    const workers = registry();
+    const renewed = [0, 5_000, 30_000, 35_000, 60_000].map((afterMs) => {
+      workers.heartbeat(beat, nowMs + afterMs);
+      return workers.startRenewal('w1', nowMs + afterMs);
+    });
+
+    expect(renewed).toEqual([false, false, true, false, true]);
+  });
+
+  it('is renewed at once for a worker that was only read from the snapshot', () => {
+    const [earlier, workers] = [registry(), registry()];
+    earlier.heartbeat(beat, nowMs);
+    workers.warm(earlier.records(), nowMs + 1);
+    workers.heartbeat(beat, nowMs + 2);
+
+    expect([workers.startRenewal('w1', nowMs + 2), workers.startRenewal('w1', nowMs + 3)]).toEqual([true, false]);
+    expect(workers.startRenewal('w2', nowMs)).toBe(false);
+  });
+});

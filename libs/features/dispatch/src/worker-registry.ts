@@ -1,7 +1,7 @@
 import type { Handshake, Heartbeat } from '@svc/contract';
 import { bootIdLabel, dispatchEchoLabel, workerIdPattern } from '@svc/contract';
 import type { RoutableWorker } from '@svc/routing';
-import type { WorkerRecord } from '@svc/store';
+import { LIVE_WORKER_RENEWAL_MS, type WorkerRecord } from '@svc/store';
 import type { WorkerScope } from '@svc/worker-trust';
 import { type Absence, AbsentJobs, isComplete } from './absent-jobs';
 import { type AbilityLabel, AnnouncedAbilities } from './announced-abilities';
@@ -14,6 +14,8 @@ interface WorkerEntry {
   lastSeenMs: number;
   /** When its heartbeat was last compared with the jobs recorded with it. */
   comparedAtMs: number;
+  /** When its record in Redis was last renewed; 0 = not by this process. */
+  renewedAtMs: number;
   /** Boot ids of its processes, oldest first. */
   boots: readonly string[];
   /** Boot id of a draining process, which finishes its jobs although its successor runs already. */
@@ -74,13 +76,20 @@ export class WorkerRegistry {
   /** Jobs that are being stopped and whose slot is already free, by worker, with the end of that grace period, unix ms. */
   private readonly releasedEarly = new Map<string, Map<string, number>>();
   private connectedSinceMs = 0;
-  private scopeOf: (id: string) => WorkerScope | undefined = () => undefined;
+  /** Number of workers removed so far. */
+  removals = 0;
+  private findScope: (id: string) => WorkerScope | undefined = () => undefined;
 
   constructor(private readonly times: RegistryTimes) {}
 
   /** Limits workers to what their credentials permit. */
-  restrict(scopeOf: (id: string) => WorkerScope | undefined): void {
-    this.scopeOf = scopeOf;
+  restrict(findScope: (id: string) => WorkerScope | undefined): void {
+    this.findScope = findScope;
+  }
+
+  /** What the credential of a worker permits; undefined = everything. */
+  scopeOf(id: string): WorkerScope | undefined {
+    return this.findScope(id);
   }
 
   /** Tenant whose jobs the worker may run; undefined = all tenants. */
@@ -122,6 +131,8 @@ export class WorkerRegistry {
       announcedAtMs: announced?.atMs ?? 0,
       lastSeenMs: nowMs,
       comparedAtMs: before?.comparedAtMs ?? 0,
+      // A worker without an entry was added to Redis just now.
+      renewedAtMs: before?.renewedAtMs ?? nowMs,
       echo: before?.echo,
       namesInProgress: before?.namesInProgress,
     };
@@ -167,10 +178,23 @@ export class WorkerRegistry {
     return true;
   }
 
+  /** Whether the record of a live worker in Redis is to be renewed now. */
+  startRenewal(id: string, nowMs: number): boolean {
+    const known = this.workers.get(id);
+    if (!known || nowMs - known.renewedAtMs < LIVE_WORKER_RENEWAL_MS) return false;
+    known.renewedAtMs = nowMs;
+    return true;
+  }
+
+  /** Whether this process of a worker has no echo record that this registry knows of. */
+  isEchoNew(id: string, boot: string): boolean {
+    return this.workers.get(id)?.echo?.boot !== boot;
+  }
+
   /** Whether the echo record of this worker in Redis is due for renewal. */
   isEchoDue(id: string, boot: string, nowMs: number): boolean {
     const echo = this.workers.get(id)?.echo;
-    return echo?.boot !== boot || nowMs - echo.atMs >= this.times.ttlMs / ECHO_RENEWALS_PER_TTL;
+    return echo?.boot === boot && nowMs - echo.atMs >= this.times.ttlMs / ECHO_RENEWALS_PER_TTL;
   }
 
   /** Caches the echo record that Redis returned for a process. */
@@ -232,6 +256,7 @@ export class WorkerRegistry {
 
   /** Removes a worker that is gone, or that may not run jobs any more. */
   remove(id: string): void {
+    this.removals += 1;
     this.workers.delete(id);
     this.announced.delete(id);
     this.releasedEarly.delete(id);
@@ -338,6 +363,7 @@ export class WorkerRegistry {
         announcedAtMs: last_heartbeat_ms,
         lastSeenMs: last_heartbeat_ms,
         comparedAtMs: 0,
+        renewedAtMs: 0,
         boots: [record.labels[bootIdLabel] ?? []].flat(),
       });
     }

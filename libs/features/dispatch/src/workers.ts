@@ -1,13 +1,14 @@
-import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProgress } from '@svc/contract';
+import { jobCancelPacket, shorten, subjects, type Handshake, type Heartbeat, type JobProgress } from '@svc/contract';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import { redactText } from '@svc/scanning';
 import type { WorkerSnapshot } from '@svc/store';
 import type { WorkerTrust } from '@svc/worker-trust';
 import { dispatchIdentity } from '@svc/decision';
-import { registerHeartbeat } from './register-heartbeat';
+import { registerHeartbeat, renewWorker } from './register-heartbeat';
 import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
 import { releaseJob, releaseLostJobs } from './release-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
+import type { HeartbeatOutcome } from './worker-registry';
 
 /**
  * Handles a worker's heartbeat. New workers beyond the license's limit are refused; known ones are refreshed.
@@ -18,6 +19,10 @@ export async function handleHeartbeat(deps: SchedulingDeps, senderId: string, be
   if (!outcome) return;
   if (outcome.kind === 'new') deps.wakeNew(beat.worker_id);
   else if (outcome.freed) deps.wake(beat.worker_id);
+  await Promise.all([renewWorker(deps, beat), compareJobs(deps, beat, outcome)]);
+}
+
+async function compareJobs(deps: SchedulingDeps, beat: Heartbeat, outcome: HeartbeatOutcome): Promise<void> {
   await cancelEnded(deps, beat);
   await releaseLostJobs(deps, beat, outcome);
 }
@@ -64,7 +69,7 @@ export async function handleProgress(deps: SchedulingDeps, senderId: string, pro
   const at = deps.clock.nowUs();
   const percent = Math.min(100, Math.max(0, progress.percent));
   // Readers and stream clients see the message.
-  const message = redactText(progress.message.slice(0, 1_000));
+  const message = redactText(shorten(progress.message, 1_000));
   const isLogged = deps.reports.allow(senderId, progress.job_id, message.length);
   const noted = await deps.store.jobs.note(
     progress.job_id,

@@ -47,7 +47,7 @@ export function checkWorkers(facts: JobFacts): CheckResult {
   if (done) return done;
   const needs = getNeeds(facts);
   if (whyNoPool(pools, needs)) return notReached('no pool may run it');
-  const reason = whyNoWorker(pools, needs, workers, settings);
+  const reason = whyNoWorker(pools, { ...needs, tenant: facts.job.tenant }, workers, settings);
   return reason ? blocked({ ...reason, ...waitFields(facts) }) : passed('there are workers that can run it');
 }
 
@@ -56,7 +56,7 @@ export function checkSlots(facts: JobFacts): CheckResult {
   const { pools, workers, settings } = facts;
   const done = skipRouting(facts);
   if (done) return done;
-  const needs = getNeeds(facts);
+  const needs = { ...getNeeds(facts), tenant: facts.job.tenant };
   if (whyNoPool(pools, needs) ?? whyNoWorker(pools, needs, workers, settings)) return notReached('no worker can run it');
   const reason = whyNoRoom(pools, needs, workers, settings);
   return reason ? blocked({ ...reason, ...waitFields(facts) }) : passed('a worker has a free slot');

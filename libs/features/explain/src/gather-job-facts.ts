@@ -1,5 +1,6 @@
 import type { TenantScope } from '@svc/contract';
 import type { BreakerStatus, Kernel } from '@svc/kernel-client';
+import type { RoutableWorker } from '@svc/routing';
 import type { JobRecord, WorkerSnapshot } from '@svc/store';
 import type { Base, Fleet, LicenseLimits } from '@svc/platform';
 import { type BoundarySettings, type EffectiveConfig, routingRules } from '@svc/settings';
@@ -13,6 +14,8 @@ export interface ExplainDeps extends Pick<Base, 'store' | 'clock'> {
   config: EffectiveConfig;
   topics: Pick<TopicDeps, 'registry'>;
   kernel: Pick<Kernel, 'breakers'>;
+  /** What the credentials of workers permit, as this process routes by it. */
+  registry: { scopeOf(workerId: string): RoutableWorker['scope'] };
   license(): LicenseLimits;
   settings: Omit<ExplainSettings, keyof BoundarySettings> & BoundarySettings;
 }
@@ -35,7 +38,10 @@ export async function gatherSharedFacts(deps: ExplainDeps): Promise<SharedFacts>
 }
 
 /** Workers that were live at the time of the snapshot, with current job counts: the snapshot is seconds old. */
-async function readWorkers({ store, settings }: ExplainDeps, snapshot: WorkerSnapshot): Promise<WorkerFacts[]> {
+async function readWorkers(
+  { store, settings, registry }: ExplainDeps,
+  snapshot: WorkerSnapshot,
+): Promise<WorkerFacts[]> {
   const capturedMs = Date.parse(snapshot.captured_at);
   const live = snapshot.workers.filter(({ last_heartbeat_ms: at }) => capturedMs - at <= settings.workerTtlMs);
   const counts = live.length === 0 ? [] : await store.workers.inFlightCounts(live.map(({ worker_id }) => worker_id));
@@ -53,6 +59,7 @@ async function readWorkers({ store, settings }: ExplainDeps, snapshot: WorkerSna
     announced: worker.ready_topics.length > 0,
     draining: worker.draining,
     lastHeartbeatMs: worker.last_heartbeat_ms,
+    scope: registry.scopeOf(worker.worker_id),
   }));
 }
 

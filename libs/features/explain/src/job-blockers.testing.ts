@@ -275,6 +275,23 @@ export const blockerCases: BlockerCase[] = [
     what: /all 1 live worker of main .* draining/,
   },
   {
+    blocker: 'worker_credential',
+    name: 'the credentials permit another topic, another pool, or another tenant',
+    facts: waitingWith({
+      facts: {
+        workers: [
+          worker({ scope: { pools: ['*'], topics: ['job.other'] } }),
+          worker({ id: 'w2', scope: { pools: ['other'], topics: ['job.>'] } }),
+          worker({ id: 'w3', scope: { tenant: 'globex', pools: ['main'], topics: ['job.>'] } }),
+          worker({ id: 'w4', draining: true }),
+        ],
+      },
+    }),
+    check: 'worker',
+    owner: { kind: 'pool', id: 'main' },
+    what: /^none of 4 live workers of main has a credential that permits jobs of job\.work and of this tenant$/,
+  },
+  {
     blocker: 'workers_not_ready',
     name: 'no worker announced readiness',
     facts: waitingWith({

@@ -3,12 +3,14 @@ import {
   bestMatch,
   canServe,
   hasRoom,
+  isPermitted,
   poolsFor,
   type Pool,
   type PoolTable,
   type RoutableWorker,
   type RoutingNeeds,
   type RoutingRules,
+  servesTenant,
 } from '@svc/routing';
 
 type Reason = Pick<Blocker<JobBlocker>, 'kind' | 'what' | 'owner' | 'how'>;
@@ -41,18 +43,22 @@ export function whyNoPool(table: PoolTable, needs: RoutingNeeds): Reason | undef
   return { kind: 'capability', what, owner, how: 'a pool of the topic must offer it under `requires`, or the job must demand less' };
 } // prettier-ignore
 
+/** The routing requirements of a job, and its tenant, which the credential of its worker must permit. */
+export type JobNeeds = RoutingNeeds & { tenant: string };
+
 /** Why a worker of a pool cannot run such a job, in routing order. */
-type Mismatch = 'draining' | 'not_ready' | 'placement' | 'capability';
-const closestFirst: readonly Mismatch[] = ['capability', 'placement', 'not_ready', 'draining'];
+type Mismatch = 'draining' | 'credential' | 'not_ready' | 'placement' | 'capability';
+const closestFirst: readonly Mismatch[] = ['capability', 'placement', 'not_ready', 'credential', 'draining'];
 
 function findMismatch(
   table: PoolTable,
-  needs: RoutingNeeds,
+  needs: JobNeeds,
   worker: RoutableWorker,
   rules: RoutingRules,
 ): Mismatch | undefined {
-  if (canServe(table, needs, worker, rules)) return undefined;
   if (worker.draining) return 'draining';
+  if (!isPermitted(worker, worker.pool, needs.topic) || !servesTenant(worker, needs.tenant)) return 'credential';
+  if (canServe(table, needs, worker, rules)) return undefined;
   // Repeats the check as if the later requirements were met.
   const required = Object.values(table.pools).flatMap(({ requires }) => requires);
   const able = { ...worker, capabilities: [...worker.capabilities, ...required] };
@@ -66,7 +72,7 @@ function findMismatch(
  */
 export function whyNoWorker(
   table: PoolTable,
-  needs: RoutingNeeds,
+  needs: JobNeeds,
   workers: readonly RoutableWorker[],
   rules: RoutingRules,
 ): Reason | undefined {
@@ -85,6 +91,8 @@ export function whyNoWorker(
   switch (nearest) {
     case 'draining':
       return { kind: 'workers_draining', what: `all ${of} of ${names} accept no new jobs: they are draining`, owner: { kind: 'pool', id: names }, how: 'start another worker, or end the draining of one' };
+    case 'credential':
+      return { kind: 'worker_credential', what: `none of ${of} of ${names} has a credential that permits jobs of ${needs.topic} and of this tenant`, owner: { kind: 'pool', id: names }, how: 'an admin must write a credential that permits them (/api/v1/workers/credentials), and its worker must start' };
     case 'not_ready':
       return { kind: 'workers_not_ready', what: `none of ${of} of ${names} has announced that it is ready for ${needs.topic}`, owner: { kind: 'setting', id: 'WORKER_READINESS_REQUIRED', value: true }, how: 'a worker must announce the topic as ready' };
     case 'placement':
@@ -104,11 +112,11 @@ const formatLabels = ({ placement }: RoutingNeeds): string =>
 /** Why none of the matching workers has a free slot; undefined when one has. */
 export function whyNoRoom(
   table: PoolTable,
-  needs: RoutingNeeds,
+  needs: JobNeeds,
   workers: readonly RoutableWorker[],
   rules: RoutingRules,
 ): Reason | undefined {
-  const able = workers.filter((worker) => canServe(table, needs, worker, rules));
+  const able = workers.filter((worker) => canServe(table, needs, worker, rules) && servesTenant(worker, needs.tenant));
   if (able.some(hasRoom)) return undefined;
   const names = [...new Set(able.map(({ pool }) => pool))];
   const slots = able.reduce((sum, { maxParallel }) => sum + maxParallel, 0);

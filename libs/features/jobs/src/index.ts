@@ -1,5 +1,5 @@
 /** Submitting, reading, cancelling and resubmitting jobs; dead letters, artifacts and memory. */
-export { type CancelledDeps, publishCancelled } from './job-limits';
+export { type CancelledDeps, publishCancelled, toJobLimits } from './job-limits';
 export { type CancelDeps, cancelJob } from './cancel-job';
 export { type ArtifactDeps, getArtifact, putArtifact } from './data/artifacts';
 export {

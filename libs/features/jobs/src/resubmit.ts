@@ -4,10 +4,12 @@ import { queuePriorities } from '@svc/routing';
 import type { JobRecord, StoredRequest } from '@svc/store';
 import type { Admission } from '@svc/admission';
 import type { Base } from '@svc/platform';
-import { requestHash } from '@svc/decision';
+import { type EffectiveConfig, turnCost } from '@svc/settings';
+import { requestHash, toConfigScope } from '@svc/decision';
 
 export interface ResubmitDeps extends Base {
   kernel: Kernel;
+  config: EffectiveConfig;
   admission: Admission;
 }
 
@@ -31,7 +33,7 @@ const onceTtlSec = 86_400;
  * @throws backpressure, overloaded, singleton_conflict
  */
 export async function resubmit(
-  { store, admission }: ResubmitDeps,
+  { store, admission, config }: ResubmitDeps,
   original: JobRecord,
   next: Resubmission,
 ): Promise<string> {
@@ -42,6 +44,7 @@ export async function resubmit(
   // A readable document is copied to the new job's own key, perhaps in part; any other pointer is kept.
   const request = context || !elsewhere ? rest : outsideRun;
   const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
+  const cost = turnCost(await config.at(toConfigScope(job, 'team')));
   const accept = () =>
     store.jobs.accept({
       id: next.id,
@@ -56,6 +59,7 @@ export async function resubmit(
       },
       context: context?.toString('utf8') ?? '',
       priority: queuePriorities[request.priority],
+      turnCost: cost,
       activeLimit: 0,
       ...(next.once && {
         idempotency: { key: next.once, hash: next.once, answer: next.id, ttlSec: onceTtlSec, isInternal: true },

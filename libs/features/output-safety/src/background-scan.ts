@@ -59,7 +59,7 @@ async function scanJob(deps: OutputSafetyDeps, job: ResultJob, result: ResultFac
 /**
  * Scans the successes that this process has written, without a round trip through the queue. Their queue entries remain until
  * the verdict is written: when this process dies or has too many scans, another one runs them from the queue. Tenants take
- * turns, so a scan does not wait for the backlog of another tenant.
+ * turns by weight, as in lanes, so a scan does not wait for the backlog of another tenant.
  */
 export class ScanRunner {
   private readonly waiting = new TenantTurns<{ job: ResultJob; result: ResultFacts }>(maxWaiting);
@@ -69,7 +69,7 @@ export class ScanRunner {
 
   /** @param job as it is after its success was written */
   soon(job: ResultJob, result: ResultFacts): void {
-    this.waiting.push(job.tenant, { job, result });
+    this.waiting.push(job.tenant, { job, result }, job.turn_cost);
     this.next();
   }
 

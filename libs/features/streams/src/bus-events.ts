@@ -3,17 +3,14 @@ import type { StreamEvent } from './stream-event';
 
 /**
  * Subjects of the bus that are forwarded. Those of jobs are not: a packet on `sys.job.>` is a claim of its sender, so job
- * events are made from records. Heartbeats are forwarded once they are admitted. See docs/adr/0025-streams.md.
+ * events are made from records. Heartbeats and alerts are forwarded once they are admitted. See docs/adr/0025-streams.md.
  */
-export const tappedSubjects = [subjects.alert.name, subjects.workflowEvent.name, 'sys.audit.>'] as const;
+export const tappedSubjects = [subjects.workflowEvent.name, 'sys.audit.>'] as const;
 
 const isAudit = (subject: string): boolean => subject.startsWith('sys.audit.');
 const MAX_AUDIT_BYTES = 65_536;
 
-/**
- * The event of a message on the bus; undefined when it is unreadable. A tenant counts only on subjects that workers cannot
- * publish on: alerts have none.
- */
+/** The event of a message on these subjects; undefined when it is unreadable. Workers cannot publish on them, so a tenant counts. */
 export function toBusEvent(subject: string, bytes: Uint8Array): StreamEvent | undefined {
   if (isAudit(subject) && bytes[0] === OPENING_BRACE) return auditEvent(subject, bytes);
   const decoded = decodePacket(bytes);
@@ -22,7 +19,7 @@ export function toBusEvent(subject: string, bytes: Uint8Array): StreamEvent | un
   const json = packetToJson(packet);
   switch (packet.kind) {
     case 'alert':
-      return alertEvent(subject, packet, json);
+      return isAudit(subject) ? undefined : workflowEvent(packet, json);
     case 'job_progress':
       return isAudit(subject) ? outputEvent(subject, packet, json) : undefined;
     default:
@@ -34,6 +31,13 @@ export function toBusEvent(subject: string, bytes: Uint8Array): StreamEvent | un
 export const heartbeatEvent = (packet: Extract<Packet, { kind: 'heartbeat' }>): StreamEvent => ({
   class: 'worker',
   type: 'worker.heartbeat',
+  packet: packetToJson(packet),
+});
+
+/** The event of an alert that was admitted. It has no tenant: workers may send it. */
+export const alertEvent = (packet: Extract<Packet, { kind: 'alert' }>): StreamEvent => ({
+  class: 'alert',
+  type: 'system.alert',
   packet: packetToJson(packet),
 });
 
@@ -52,8 +56,7 @@ function auditEvent(subject: string, bytes: Uint8Array): StreamEvent | undefined
   }
 }
 
-function alertEvent(subject: string, { body }: Extract<Packet, { kind: 'alert' }>, packet: object): StreamEvent {
-  if (subject !== subjects.workflowEvent.name) return { class: 'alert', type: 'system.alert', packet };
+function workflowEvent({ body }: Extract<Packet, { kind: 'alert' }>, packet: object): StreamEvent {
   const { tenant, run_id: runId } = body.details;
   return { class: 'run', type: 'workflow.event', ...(tenant && { tenant }), ...(runId && { runId }), packet };
 }

@@ -1,4 +1,5 @@
-import { everyTenant, type TenantScope } from '@svc/contract';
+import { AppError, everyTenant, type TenantScope } from '@svc/contract';
+import { withTimeout } from '@svc/runtime';
 import { Frame, type EventClass, type StreamEvent } from './stream-event';
 
 /** A client of the hub. It receives the events that all its conditions match. */
@@ -33,6 +34,9 @@ const GROUP_SIZE = 50;
 /** Subscriptions are kept for a while after the last client, which may reconnect. */
 const LINGER_MS = 30_000;
 
+/** Time for the source to start; a store or bus that hangs must not hold connections that are not accepted yet. */
+const START_TIMEOUT_MS = 5_000;
+
 const all = 'all';
 const ofTenant = (tenant: string) => `tenant ${tenant}`;
 const ofJob = (id: string) => `job ${id}`;
@@ -47,10 +51,14 @@ export class StreamHub {
   private linger: NodeJS.Timeout | undefined;
   private source: EventSource | undefined;
 
-  /** @param maxQueued events that wait for delivery; further ones are dropped */
+  /**
+   * @param maxQueued events that wait for delivery; further ones are dropped
+   * @param startTimeoutMs time limit of `subscribe`
+   */
   constructor(
     private readonly hooks: HubHooks,
     private readonly maxQueued = 512,
+    private readonly startTimeoutMs = START_TIMEOUT_MS,
   ) {}
 
   /** Sets the source of events. Call it once, before the first subscriber. */
@@ -68,6 +76,7 @@ export class StreamHub {
    * Resolves when every later event is delivered to the subscriber.
    *
    * @returns a function that ends the subscription
+   * @throws service_unavailable when the source does not start in time
    */
   async subscribe(subscriber: Subscriber): Promise<() => void> {
     const group = chooseGroup(subscriber);
@@ -85,7 +94,7 @@ export class StreamHub {
       if (this.count === 0) this.linger = setTimeout(() => this.stopSource(), LINGER_MS).unref();
     };
     try {
-      await this.source?.start();
+      if (this.source) await withTimeout(this.source.start(), this.startTimeoutMs, notStarted);
     } catch (error) {
       close();
       throw error;
@@ -146,6 +155,8 @@ export class StreamHub {
     }
   }
 }
+
+const notStarted = () => new AppError('service_unavailable', {}, { 'Retry-After': '2' });
 
 function chooseGroup({ scope, jobId, runId }: Subscriber): string {
   if (jobId !== undefined) return ofJob(jobId);

@@ -1,4 +1,5 @@
 /** Events of jobs, runs and workers for stream clients: who may see which, and how they are resumed. */
+export type { AlertTrust } from './admit-alert';
 export { classAccess, readableClasses } from './event-classes';
 export { StreamHub, type Subscriber } from './hub';
 export { openHub, type OpenHub } from './open-hub';

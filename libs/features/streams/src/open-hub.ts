@@ -1,7 +1,8 @@
 import type { Bus, Consumption } from '@svc/bus';
 import { LiveChanges, type Change } from '@svc/store';
 import type { Redis } from 'ioredis';
-import { heartbeatEvent, tappedSubjects, toBusEvent } from './bus-events';
+import { admitAlert, alertSubjects, type AlertDelivery, type AlertTrust } from './admit-alert';
+import { alertEvent, heartbeatEvent, tappedSubjects, toBusEvent } from './bus-events';
 import { StreamHub, type EventSource, type HubHooks } from './hub';
 import { chatEvent, hidesResult, jobChangeEvents, reportEvent, runChangeEvent } from './job-packets';
 import type { StreamEvent } from './stream-event';
@@ -10,10 +11,13 @@ export interface HubDeps extends HubHooks {
   redis: Redis;
   /** A connection of its own with automatic resubscription disabled; connects when it is used. */
   listener: Redis;
-  bus: Pick<Bus, 'tap' | 'flush'>;
+  bus: Pick<Bus, 'tap' | 'subscribe' | 'flush'>;
   senderId: string;
+  trust: AlertTrust;
   /** The pointer of a withheld result was left out of an event. */
   onResultHidden(): void;
+  /** An alert was dropped, since its sender proves too little. */
+  onAlertRefused(): void;
 }
 
 export interface OpenHub {
@@ -31,7 +35,7 @@ export function openHub(deps: HubDeps): OpenHub {
     for (const event of toEvents(change, deps.senderId)) hub.publish(event);
   };
   const changes = new LiveChanges(deps.redis, deps.listener, { onChange, onGap: () => hub.reportGap() });
-  hub.connect(joinSources(changes, busSource(hub, deps.bus)));
+  hub.connect(joinSources(changes, busSource(hub, deps)));
   return {
     hub,
     onHeartbeat(packet) {
@@ -58,15 +62,26 @@ function toEvents(change: Change, senderId: string): StreamEvent[] {
   }
 }
 
-function busSource(hub: StreamHub, bus: Pick<Bus, 'tap' | 'flush'>): EventSource {
+function busSource(hub: StreamHub, { bus, trust, onAlertRefused }: HubDeps): EventSource {
   let taps: Consumption[] = [];
   const onMessage = ({ subject, bytes }: { subject: string; bytes: Uint8Array }) => {
     const event = toBusEvent(subject, bytes);
     if (event) hub.publish(event);
   };
+  const onAlert = async (delivery: AlertDelivery & { subject: string }) => {
+    const outcome = await admitAlert(trust, delivery.subject, delivery);
+    if (outcome === 'shown') hub.publish(alertEvent(delivery.packet));
+    if (outcome === 'refused') onAlertRefused();
+  };
+  // Unreadable alerts are ignored: reporting them would cause others.
+  const options = { isReportedElsewhere: true };
   return {
     async start() {
-      if (taps.length === 0) taps = tappedSubjects.map((subject) => bus.tap(subject, onMessage));
+      if (taps.length === 0)
+        taps = [
+          ...tappedSubjects.map((subject) => bus.tap(subject, onMessage)),
+          ...alertSubjects.map((subject) => bus.subscribe(subject, onAlert, options)),
+        ];
       await bus.flush();
     },
     async stop() {

@@ -2,9 +2,8 @@ import { anyPool, workerIdPattern, type TypedPacket } from '@svc/contract';
 import { matchesTopic } from '@svc/routing';
 
 /** Packets of workers that are attested. */
-export type AttestedPacket = {
-  [K in 'heartbeat' | 'handshake' | 'job_result' | 'job_progress']: TypedPacket<K>;
-}['heartbeat' | 'handshake' | 'job_result' | 'job_progress'];
+type AttestedKind = 'heartbeat' | 'handshake' | 'job_result' | 'job_progress' | 'alert';
+export type AttestedPacket = { [K in AttestedKind]: TypedPacket<K> }[AttestedKind];
 
 /** Reasons to refuse the packet of a worker, in the order of the checks. See docs/reference/worker-protocol.md#attestation. */
 export const refusalReasons = [
@@ -19,6 +18,8 @@ export const refusalReasons = [
   'session_revoked',
   'pool_not_allowed',
   'topic_not_allowed',
+  'pool_differs',
+  'capabilities_differ',
   'signature_missing',
   'signature_invalid',
   'signature_key_unknown',
@@ -50,6 +51,8 @@ function getClaimedWorker(packet: AttestedPacket): string {
       return packet.body.component_id;
     case 'job_progress':
       return packet.body.dispatch?.assigned_worker_id || packet.sender_id;
+    case 'alert':
+      return packet.sender_id;
   }
 }
 
@@ -68,7 +71,9 @@ export function findScopeRefusal(packet: AttestedPacket, scope: WorkerScope): Re
   return undefined;
 }
 
-const allowsPool = ({ pools }: WorkerScope, pool: string): boolean => pools.includes(anyPool) || pools.includes(pool);
+/** Whether a credential permits a pool. */
+export const allowsPool = ({ pools }: WorkerScope, pool: string): boolean =>
+  pools.includes(anyPool) || pools.includes(pool);
 
 /** @param topic a topic, or a pattern of which every topic must be allowed */
 export function allowsTopic({ topics }: WorkerScope, topic: string): boolean {

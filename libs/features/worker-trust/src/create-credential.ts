@@ -82,8 +82,8 @@ export async function createWorkerCredential(
 }
 
 /** What is stored of a token. */
-export const toStoredToken = async (token: string): Promise<StoredToken> => ({
-  credential_hash: await hashWorkerToken(token),
+export const toStoredToken = async (token: string, hashToken = hashWorkerToken): Promise<StoredToken> => ({
+  credential_hash: await hashToken(token),
   token_check: sha256(token).slice(0, TOKEN_CHECK_CHARS),
 });
 

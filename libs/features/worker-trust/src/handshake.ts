@@ -1,5 +1,6 @@
 import { isSignedBy, type PacketSigner } from '@svc/bus';
 import {
+  capabilityKeyPattern,
   ComponentRole,
   decodeTrustPacket,
   encodeChallenge,
@@ -12,13 +13,15 @@ import {
   type HandshakeStep,
   handshakeTranscript,
   ProofAlgorithm,
+  shorten,
   type TrustPacket,
 } from '@svc/contract';
 import type { SessionTokens } from '@svc/identity';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { HandshakeRate } from './handshake-rate';
 import { SESSION_SKEW_MS } from './sessions';
 import type { WorkerTrust } from './worker-trust';
-import type { WorkerTrustRepository } from './worker-trust.repository';
+import { CHALLENGE_MS, type WorkerTrustRepository } from './worker-trust.repository';
 
 export interface HandshakeDeps {
   trust: WorkerTrustRepository;
@@ -43,18 +46,25 @@ class Refused extends Error {
   }
 }
 
+/** A step over the limits. It gets no answer, which would cost a signature; its sender tries again after a time-out. */
+class Limited extends Error {}
+
 const SESSION_MS = 3_600_000;
-const CHALLENGE_MS = 60_000;
 const MAX_ID_CHARS = 128;
+const MAX_CAPABILITIES = 100;
 const version = 1;
-const capabilityKey = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /**
  * Answers the trust handshake, in which a worker proves that it has a key of its credential, and gets a session token. Safe to
- * run on several replicas: a challenge is in Redis and is used once. See docs/reference/worker-protocol.md#sessions.
+ * run on several replicas: a challenge is in Redis and is used once, and a worker has one. See
+ * docs/reference/worker-protocol.md#sessions.
  */
 export class HandshakeService {
-  constructor(private readonly deps: HandshakeDeps) {}
+  private readonly rate: HandshakeRate;
+
+  constructor(private readonly deps: HandshakeDeps) {
+    this.rate = new HandshakeRate(deps.clock);
+  }
 
   /** The first step: returns a challenge, or a refusal. Nothing for bytes that are no request. */
   challenge(bytes: Uint8Array): Promise<Uint8Array | undefined> {
@@ -92,8 +102,14 @@ export class HandshakeService {
         issued_at: toTimestamp(nowMs),
         expires_at: toTimestamp(nowMs + CHALLENGE_MS),
       };
-      const stored = Buffer.from(encodeChallenge(challenge)).toString('base64');
-      await this.deps.trust.keepChallenge(challenge.challenge_id, stored, CHALLENGE_MS);
+      const outcome = await this.deps.trust.openChallenge({
+        workerId: id,
+        nonce: Buffer.from(client_nonce).toString('base64'),
+        id: challenge.challenge_id,
+        text: toStoredText(challenge),
+      });
+      if (outcome === 'limited') throw new Limited();
+      requireThat(outcome === 'opened', 'REPLAY_DETECTED');
       return this.seal('CHALLENGE', trace_id, { worker_handshake_challenge: challenge });
     });
   }
@@ -110,20 +126,19 @@ export class HandshakeService {
           trace_id === packet.trace_id &&
           shake.role === ComponentRole.COMPONENT_ROLE_WORKER &&
           shake.supported_versions.includes(version) &&
-          Object.entries(shake.capabilities).every(([name, value]) => capabilityKey.test(name) && value),
+          Object.keys(shake.capabilities).length <= MAX_CAPABILITIES &&
+          Object.entries(shake.capabilities).every(([name, value]) => capabilityKeyPattern.test(name) && value),
         'INVALID_REQUEST',
       );
       // Before the challenge is used up, so that only the worker itself can do that.
       const known = this.requireProof(packet, 'AUTHENTICATE', challenge.proof_key_id);
       const renewed = await this.requireToken(packet, purpose);
-      const stored = await this.deps.trust.takeChallenge(challenge.challenge_id);
+      const taken = await this.deps.trust.takeChallenge(id, challenge.challenge_id, toStoredText(challenge));
       const nowMs = this.deps.clock.nowMs();
-      requireThat(
-        stored !== null,
-        fromTimestamp(challenge.expires_at) < nowMs ? 'CHALLENGE_EXPIRED' : 'REPLAY_DETECTED',
-      );
-      requireThat(stored === Buffer.from(encodeChallenge(challenge)).toString('base64'), 'AUTHENTICATION_FAILED');
-      requireThat(fromTimestamp(challenge.expires_at) >= nowMs, 'CHALLENGE_EXPIRED');
+      const isExpired = fromTimestamp(challenge.expires_at) < nowMs;
+      requireThat(taken !== 'missing', isExpired ? 'CHALLENGE_EXPIRED' : 'REPLAY_DETECTED');
+      requireThat(taken === 'taken', 'AUTHENTICATION_FAILED');
+      requireThat(!isExpired, 'CHALLENGE_EXPIRED');
       const claims = {
         sub: id,
         tenant: known.credential.tenant_id,
@@ -135,6 +150,7 @@ export class HandshakeService {
       const issued = await this.deps.trust.issueSession({
         ...{ workerId: id, jti: claims.jti, expiresAtMs: claims.exp * 1_000, nowMs, renewed },
         previousUntilMs: nowMs + SESSION_SKEW_MS,
+        capabilities: Object.keys(shake.capabilities).sort(),
       });
       requireThat(issued, renewed === undefined ? 'AUTHENTICATION_FAILED' : 'SESSION_INVALID');
       // After a crash here the worker gets no token, and asks again. Other replicas read the session when they see its token.
@@ -160,17 +176,22 @@ export class HandshakeService {
       return undefined;
     }
     try {
+      if (!this.rate.allows(this.deps.workers.find(packet.sender_id) ? packet.sender_id : '')) throw new Limited();
       requireThat(packet.protocol_version === version, 'UNSUPPORTED_VERSION');
       const skewMs = Math.abs(fromTimestamp(packet.created_at) - this.deps.clock.nowMs());
       requireThat(skewMs <= handshakeSkewMs, 'CLOCK_SKEW');
       return await handle(packet);
     } catch (error) {
+      if (error instanceof Limited) {
+        this.deps.onHandshake('limited');
+        return undefined;
+      }
       if (!(error instanceof Refused)) this.deps.onError(error);
       const reason =
         error instanceof Refused ? error.reason : Rejection.WORKER_HANDSHAKE_REJECTION_REASON_INTERNAL_ERROR;
       this.deps.onHandshake(Rejection[reason].replace('WORKER_HANDSHAKE_REJECTION_REASON_', '').toLowerCase());
       const rejected = { accepted: false, rejection_reason: reason, issued_at: toTimestamp(this.deps.clock.nowMs()) };
-      return this.seal('RESULT', packet.trace_id.slice(0, MAX_ID_CHARS), { worker_handshake_result: rejected });
+      return this.seal('RESULT', shorten(packet.trace_id, MAX_ID_CHARS), { worker_handshake_result: rejected });
     }
   }
 
@@ -221,6 +242,9 @@ type Reason = keyof typeof Rejection extends `WORKER_HANDSHAKE_REJECTION_REASON_
 function requireThat(condition: boolean, reason: Reason): asserts condition {
   if (!condition) throw new Refused(Rejection[`WORKER_HANDSHAKE_REJECTION_REASON_${reason}`]);
 }
+
+/** A challenge as it is stored. */
+const toStoredText = (challenge: object): string => Buffer.from(encodeChallenge(challenge)).toString('base64');
 
 const isShortId = (text: string): boolean => text !== '' && text.length <= MAX_ID_CHARS;
 

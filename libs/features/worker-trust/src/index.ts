@@ -3,6 +3,7 @@ export {
   allowsTopic,
   type AttestedDelivery,
   type AttestedPacket,
+  isServiceSender,
   type RefusalReason,
   refusalReasons,
   type WorkerScope,

@@ -11,6 +11,7 @@ type TrustEnv = Pick<
   | 'workerAttestation'
   | 'packetSignatures'
   | 'sdkHandshake'
+  | 'heartbeatMode'
   | 'packetSigningKey'
   | 'packetSigningKeyPath'
   | 'defaultTenant'
@@ -40,6 +41,7 @@ export async function openWorkerTrust(
     attestation: env.workerAttestation,
     signatures: env.packetSignatures,
     handshakes: env.sdkHandshake,
+    heartbeats: env.heartbeatMode,
     sessionTokens: sessionTokensFrom(env),
     clock,
     defaultTenant: env.defaultTenant,

@@ -38,13 +38,16 @@ export class SessionCheck {
     const nowMs = this.clock.nowMs();
     if (!claims || claims.sub !== credential.worker_id || claims.tenant !== credential.tenant_id || !session)
       return { refusal: 'session_invalid' };
-    if (session.revoked) return { refusal: 'session_revoked' };
+    const isCurrent = claims.jti === session.jti;
+    // A token that is not the revoked one may be that of the next session.
+    if (session.revoked) return { refusal: isCurrent ? 'session_revoked' : 'session_invalid' };
     if (claims.exp * 1_000 + SESSION_SKEW_MS < nowMs) return { refusal: 'session_expired' };
     const isPrevious = claims.jti === session.previous && nowMs < (session.previous_ms ?? 0);
-    return claims.jti === session.jti || isPrevious ? { claims } : { refusal: 'session_invalid' };
+    return isCurrent || isPrevious ? { claims } : { refusal: 'session_invalid' };
   }
 
-  private readToken(token: string): SessionClaims | undefined {
+  /** Claims of a token that was signed here, also of one that has ended. */
+  readToken(token: string): SessionClaims | undefined {
     if (!isSessionToken(token)) return undefined;
     const key = sha256(token);
     const known = this.read.get(key);

@@ -34,6 +34,8 @@ export interface WorkerSession {
   previous?: string;
   previous_ms?: number;
   revoked?: boolean;
+  /** Capabilities that the worker declared when it proved its key; absent for none. */
+  capabilities?: string[];
 }
 
 export interface SessionIssue {
@@ -45,6 +47,17 @@ export interface SessionIssue {
   previousUntilMs: number;
   /** Id of the token that is renewed; it must be the current one. */
   renewed?: string | undefined;
+  capabilities?: readonly string[];
+}
+
+/** A challenge for a worker. */
+export interface NewChallenge {
+  workerId: string;
+  /** Of the request, in base64. */
+  nonce: string;
+  id: string;
+  /** The challenge, in base64. */
+  text: string;
 }
 
 export interface CredentialWrite {
@@ -64,6 +77,18 @@ export type RevokeOutcome = 'revoked' | 'unchanged' | 'missing' | 'other_tenant'
 
 /** Characters of the SHA-256 of a token that are stored with its credential: 32 bits. */
 export const TOKEN_CHECK_CHARS = 8;
+
+/** How long a challenge is open. */
+export const CHALLENGE_MS = 60_000;
+/** Challenges of one worker within this time. A worker of the SDK asks every five seconds while it gets no session. */
+const MAX_CHALLENGES = 20;
+/** Challenges of all workers in a second, which bounds the work that handshakes cause on all schedulers together. */
+const MAX_CHALLENGES_OF_ALL = 200;
+
+/** Longer than the time for which a signature is valid, before and after now. */
+export const PACKETS_KEPT_MS = 10 * 60_000;
+/** Packets of one worker that are remembered in Redis. */
+const MAX_PACKETS = 2_048;
 
 /** Workers per read, which bounds the time for which a read blocks Redis. */
 const BATCH_SIZE = 500;
@@ -144,8 +169,8 @@ export class WorkerTrustRepository {
 
   /** @returns whether the session was issued: the credential is valid, and a renewed token is the current one */
   async issueSession(issue: SessionIssue): Promise<boolean> {
-    const { workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed = '' } = issue;
-    const args = [workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed];
+    const { workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed = '', capabilities = [] } = issue;
+    const args = [workerId, jti, expiresAtMs, nowMs, previousUntilMs, renewed, ...capabilities];
     const reply = await runScript(this.redis, 'issueWorkerSession', keys.workerSessions(), ...args);
     return (reply as [string])[0] === 'issued';
   }
@@ -159,24 +184,31 @@ export class WorkerTrustRepository {
     return kind === 'revoked' ? { kind, tenant } : { kind };
   }
 
-  async keepChallenge(id: string, challenge: string, keepMs: number): Promise<void> {
-    await this.redis.set(keys.handshakeChallenge(id), challenge, 'PX', keepMs);
+  /** Opens the only challenge of a worker. @param nonce of the request, in base64 */
+  async openChallenge({ workerId, nonce, id, text }: NewChallenge): Promise<'opened' | 'repeated' | 'limited'> {
+    const limits = [CHALLENGE_MS, MAX_CHALLENGES, MAX_CHALLENGES_OF_ALL];
+    const args = [workerId, nonce, id, text, ...limits];
+    const reply = await runScript(this.redis, 'openChallenge', keys.handshakeChallenge(workerId), ...args);
+    return (reply as ['opened' | 'repeated' | 'limited'])[0];
   }
 
-  /** Returns a challenge once. */
-  takeChallenge(id: string): Promise<string | null> {
-    return this.redis.getdel(keys.handshakeChallenge(id));
+  /** Uses a challenge up. `missing`: it was used, has expired, or a newer one replaced it; `changed`: its text is another. */
+  async takeChallenge(workerId: string, id: string, text: string): Promise<'taken' | 'missing' | 'changed'> {
+    const reply = await runScript(this.redis, 'takeChallenge', keys.handshakeChallenge(workerId), id, text);
+    return (reply as ['taken' | 'missing' | 'changed'])[0];
   }
 
-  /** Remembers signed packets. @returns for each whether it was not remembered before */
-  async rememberPackets(ids: readonly string[], keepMs: number): Promise<boolean[]> {
-    const pipeline = this.redis.pipeline();
-    for (const id of ids) pipeline.set(keys.packetSeen(id), '1', 'PX', keepMs, 'NX');
-    const replies = (await pipeline.exec()) ?? [];
-    return replies.map(([error, reply]) => {
-      if (error) throw error;
-      return reply === 'OK';
-    });
+  /**
+   * Remembers a signed packet, for all processes.
+   *
+   * @param id of the packet, unique to its worker
+   * @param sentMs time of the packet
+   * @returns whether it was received before, or is older than what is remembered of a worker that sends very many
+   */
+  async isPacketKnown(workerId: string, id: string, sentMs: number): Promise<boolean> {
+    const args = [id, Math.floor(sentMs), PACKETS_KEPT_MS, MAX_PACKETS];
+    const reply = await runScript(this.redis, 'rememberPacket', keys.packetsSeen(workerId), ...args);
+    return (reply as [string])[0] === 'seen';
   }
 
   /** Lets other processes, and this one after a restart, verify the token without argon2. */

@@ -26,6 +26,7 @@ describe('the trust facts of a process', () => {
       trust,
       config: { at: async () => config() as Record<string, unknown> },
       ...{ attestation: mode, signatures: 'off', handshakes: 'off', sessionTokens: undefined },
+      heartbeats: 'authority',
       ...{ clock: { nowMs: () => Date.now() }, defaultTenant: 'house' },
       onRefused: ({ reason }) => refused.push(reason),
       onError: (error) => refused.push(String(error)),

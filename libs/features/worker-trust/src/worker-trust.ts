@@ -1,3 +1,4 @@
+import type { Heartbeat, TypedPacket } from '@svc/contract';
 import { isSessionToken, type SessionTokens } from '@svc/identity';
 import { findSignatureFault, openPacketKey, type PacketKey } from '@svc/bus';
 import type { EffectiveConfig } from '@svc/settings';
@@ -13,6 +14,7 @@ import {
   type RefusalReason,
   type WorkerScope,
 } from './attestation';
+import { type HeartbeatMode, judgeHeartbeat } from './heartbeat-mode';
 import { ReplayGuard } from './replay-guard';
 import { SessionCheck } from './sessions';
 import { TokenVerifier, type VerifiableCredential } from './token-verifier';
@@ -43,6 +45,8 @@ export interface WorkerTrustDeps {
   /** SVC_SDK_HANDSHAKE; no effect without `sessionTokens`. */
   handshakes: TrustMode;
   sessionTokens: SessionTokens | undefined;
+  /** SVC_HEARTBEAT_MODE */
+  heartbeats: HeartbeatMode;
   clock: { nowMs(): number };
   defaultTenant: string;
   onRefused(refused: RefusedWorker): void;
@@ -59,6 +63,8 @@ interface KnownWorker extends VerifiableCredential {
   keys: readonly PacketKey[];
   session: WorkerSession | undefined;
   isRevoked: boolean;
+  /** When a refused packet of it last had a session that has ended, by the monotonic clock. */
+  refusedAtMs?: number;
 }
 
 type Refusal = RefusalReason | undefined;
@@ -73,6 +79,8 @@ const outdatedReasons: ReadonlySet<RefusalReason> = new Set([
 ]);
 
 const MIN_SYNC_INTERVAL_MS = 20;
+/** Between two notices to one worker that follow refused packets. */
+const MIN_NOTICE_INTERVAL_MS = 10_000;
 
 const nothing: WorkerScope = { pools: [], topics: [] };
 
@@ -88,6 +96,7 @@ export class WorkerTrust {
   /** Undefined: sessions are not configured, or their tokens are ignored. */
   readonly sessions: SessionCheck | undefined;
   private readonly revocations: ((workerId: string) => void)[] = [];
+  private readonly sessionEnds: ((workerId: string, sessionId: string) => void)[] = [];
   private version = -1;
   private syncedAtMs = -Infinity;
   private current: TrustMode = 'off';
@@ -107,9 +116,21 @@ export class WorkerTrust {
     return this.current;
   }
 
+  /** Whether packets of workers are refused that prove too little. */
+  get isEnforced(): boolean {
+    const { signatures, handshakes } = this.deps;
+    const modes = [this.current, signatures, this.sessions ? handshakes : 'off'];
+    return modes.includes('enforce');
+  }
+
   /** Calls back for each worker whose credential was revoked while attestation is enforced. */
   onRevoked(listener: (workerId: string) => void): void {
     this.revocations.push(listener);
+  }
+
+  /** Calls back for each session that was revoked, and at times for a session that has ended and is still used. */
+  onSessionEnded(listener: (workerId: string, sessionId: string) => void): void {
+    this.sessionEnds.push(listener);
   }
 
   /** Applies changes of credentials: one small read. Calls made while it runs share the next one. */
@@ -147,8 +168,20 @@ export class WorkerTrust {
     return this.pass(packet, checks);
   }
 
+  /**
+   * An admitted heartbeat as it counts, by SVC_HEARTBEAT_MODE; undefined when it does not. Differences from the credential and
+   * the session of its worker are reported.
+   */
+  judge({ kind, sender_id: id, body }: TypedPacket<'heartbeat'>): Heartbeat | undefined {
+    const { heartbeats: mode, clock } = this.deps;
+    const { beat, differences } = judgeHeartbeat(body, this.find(id), mode, clock.nowMs());
+    for (const reason of differences)
+      this.deps.onRefused({ kind, reason, mode: mode === 'telemetry' ? 'enforce' : 'warn', workerId: id });
+    return beat;
+  }
+
   /** The valid credential of a worker with what is known of its session and keys. */
-  find(workerId: string): Pick<KnownWorker, 'credential' | 'keys' | 'session'> | undefined {
+  find(workerId: string): Pick<KnownWorker, 'credential' | 'keys' | 'scope' | 'session'> | undefined {
     const known = this.workers.get(workerId);
     return known?.isRevoked === false ? known : undefined;
   }
@@ -210,8 +243,19 @@ export class WorkerTrust {
     if (reason === undefined) return true;
     // A token that is wrong was not sent by an older worker.
     const isStrict = reason.startsWith('session_') && reason !== 'session_required';
+    if (isStrict) this.noteEndedSession(packet);
     this.deps.onRefused({ kind: packet.kind, reason, mode: isStrict ? 'enforce' : mode, workerId: packet.sender_id });
     return mode !== 'enforce' && !isStrict;
+  }
+
+  /** The worker may not have received the notice. A token of another worker, or one not signed here, is no reason for one. */
+  private noteEndedSession({ sender_id: id, auth_token: token }: AttestedPacket): void {
+    const known = this.workers.get(id);
+    const claims = this.sessions?.readToken(token);
+    const nowMs = performance.now();
+    if (!known || claims?.sub !== id || nowMs - (known.refusedAtMs ?? -Infinity) < MIN_NOTICE_INTERVAL_MS) return;
+    known.refusedAtMs = nowMs;
+    for (const listener of this.sessionEnds) listener(id, claims.jti);
   }
 
   private findSessionRefusal(packet: AttestedPacket): Refusal | Promise<Refusal> {
@@ -273,7 +317,8 @@ export class WorkerTrust {
     this.syncedAtMs = performance.now();
     const { trust, attestation } = this.deps;
     const mode = attestation ?? (await this.configured());
-    if (mode !== 'off' || this.deps.signatures !== 'off' || this.sessions) {
+    const isUsed = this.deps.signatures !== 'off' || this.sessions || this.deps.heartbeats !== 'authority';
+    if (mode !== 'off' || isUsed) {
       const version = await trust.version();
       // A lower version is that of a restored backup.
       if (this.version < 0 || version < this.version) await this.readAll();
@@ -314,6 +359,7 @@ export class WorkerTrust {
       const lostSession = before !== undefined && !before.session?.revoked && known?.session?.revoked === true;
       if ((isEnforced && isOut) || (this.sessions && lostSession))
         for (const listener of this.revocations) listener(id);
+      if (this.sessions && lostSession) for (const listener of this.sessionEnds) listener(id, known.session?.jti ?? '');
     }
   }
 

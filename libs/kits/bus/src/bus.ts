@@ -2,6 +2,7 @@ import {
   encodePacket,
   messageId,
   messageIdHeader,
+  subjects,
   type ConsumerSpec,
   type EncodedPacket,
   type Packet,
@@ -121,6 +122,8 @@ export class Bus {
   publishBytes(subject: string, bytes: Uint8Array, trace?: Trace): void {
     const headers = messageHeaders(trace);
     this.connection.publish(subject, bytes, { ...(headers && { headers }) });
+    // Readers that must not believe a worker's claim to be a service read this copy.
+    if (subject === subjects.alert.name) this.connection.publish(subjects.serviceAlert.name, bytes);
   }
 
   /**

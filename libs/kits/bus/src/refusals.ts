@@ -1,7 +1,7 @@
 import {
   alertPacket,
   encodePacket,
-  limits,
+  shorten,
   subjects,
   WireErrorCode,
   type PayloadKind,
@@ -19,9 +19,6 @@ export interface RefusedPacket extends Refusal {
 }
 
 const alertsPerSecond = 20;
-/** Maximum length of sender-controlled text in an alert, which must fit in a message itself. */
-const shownChars = limits.idChars;
-const cut = (text: string): string => text.slice(0, shownChars);
 
 /**
  * Reports rejected packets: all to the counter, and at most 20 per second on `sys.alert`, so that a flood of invalid
@@ -40,7 +37,9 @@ export class RefusalReports {
 
   report({ subject, streamSeq }: Delivery, refusal: Refusal): void {
     const { code } = refusal;
-    const [reason, sender_id, trace_id] = [cut(refusal.reason), cut(refusal.sender_id), cut(refusal.trace_id)];
+    // An alert must fit in a message itself.
+    const [reason, sender_id] = [shorten(refusal.reason), shorten(refusal.sender_id)];
+    const trace_id = shorten(refusal.trace_id);
     const seq = streamSeq === undefined ? {} : { streamSeq };
     this.onRefused({ code, reason, sender_id, trace_id, subject, ...seq });
     if (!this.mayAlert()) return;

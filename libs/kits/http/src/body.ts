@@ -1,22 +1,26 @@
-import { AppError } from '@svc/contract';
+import { AppError, type ErrorCode } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
 import { parse as safeParse } from 'secure-json-parse';
 
 /** Maximum nesting depth of a body. */
 const maxDepth = 64;
 
-const tooLarge = (limitBytes: number) => new AppError('request_too_large', { limit_bytes: limitBytes });
+const tooLarge = (code: ErrorCode, limitBytes: number) => new AppError(code, { limit_bytes: limitBytes });
 
 /**
  * Reads a body up to a limit, before validation.
  *
- * @throws request_too_large as soon as the limit is exceeded; the rest is discarded
+ * @throws `code` as soon as the limit is exceeded; the rest is discarded
  */
-export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export function readBody(
+  req: IncomingMessage,
+  limitBytes: number,
+  code: ErrorCode = 'request_too_large',
+): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > limitBytes) {
     req.resume();
-    return Promise.reject(tooLarge(limitBytes));
+    return Promise.reject(tooLarge(code, limitBytes));
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -27,7 +31,7 @@ export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buff
       if (size <= limitBytes) chunks.push(chunk);
       else {
         chunks.length = 0;
-        reject(tooLarge(limitBytes));
+        reject(tooLarge(code, limitBytes));
       }
     });
     req.on('end', () => {

@@ -135,7 +135,8 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     name: `${title(endpoint)} 413: a body beyond the limit`,
     run: async () => {
       const limitBytes = world.bodyLimit(endpoint);
-      const error = expectError(await send(`"${'x'.repeat(limitBytes)}"`), 413, ['request_too_large']);
+      const { code } = new AppError(endpoint.tooLarge ?? 'request_too_large').toBody();
+      const error = expectError(await send(`"${'x'.repeat(limitBytes)}"`), 413, [code]);
       assert.equal(error['limit_bytes'], limitBytes);
     },
   };

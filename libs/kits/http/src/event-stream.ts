@@ -27,6 +27,8 @@ export interface SendEventsOptions {
   recheckMs: number;
   /** Whether the client may still read. */
   recheck(): Promise<boolean>;
+  /** Calls back when the answer of `recheck` may have changed. Returns a function that ends this. */
+  followCredential?(check: () => void): () => void;
   /** Aborted when the service stops. */
   stopping?: AbortSignal | undefined;
 }
@@ -39,11 +41,10 @@ const toText = ({ id, event, data }: ServerSentEvent): string =>
 export async function sendEvents(res: ServerResponse, stream: EventStream, options: SendEventsOptions): Promise<void> {
   const ended = new AbortController();
   const end = () => ended.abort();
-  const { stopping, keepAliveMs, recheckMs, recheck } = options;
-  const timers = [
-    setInterval(() => res.write(': keep-alive\n\n'), keepAliveMs),
-    setInterval(() => void recheck().then((may) => may || end(), end), recheckMs),
-  ];
+  const { stopping, keepAliveMs, recheckMs, recheck, followCredential } = options;
+  const check = () => void recheck().then((may) => may || end(), end);
+  const timers = [setInterval(() => res.write(': keep-alive\n\n'), keepAliveMs), setInterval(check, recheckMs)];
+  const unfollow = followCredential?.(check);
   res.once('close', end);
   stopping?.addEventListener('abort', end, { once: true });
   try {
@@ -60,6 +61,7 @@ export async function sendEvents(res: ServerResponse, stream: EventStream, optio
     }
   } finally {
     timers.forEach((timer) => clearInterval(timer));
+    unfollow?.();
     stopping?.removeEventListener('abort', end);
     end();
     stream.close();
@@ -67,7 +69,8 @@ export async function sendEvents(res: ServerResponse, stream: EventStream, optio
   }
 }
 
-const drained = (res: ServerResponse, signal: AbortSignal): Promise<void> =>
+/** Resolves when the client has read what was written, or the signal is aborted. */
+export const drained = (res: ServerResponse, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const go = () => {
       res.off('drain', go);

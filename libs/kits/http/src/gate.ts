@@ -11,7 +11,10 @@ export interface GateRules {
  * Whether a caller may use a route: with RBAC entitled the permission alone decides, so that custom roles work; without it
  * the route's roles do. See docs/reference/http.md#authorization.
  */
-export function mayUse(caller: Caller, { permission, roles }: Access, rules: GateRules): boolean {
-  if (permission && rules.rbac()) return grants(resolvePermissions(caller.role, rules.roles?.()), permission);
+export function mayUse(caller: Caller, { permission, also = [], roles }: Access, rules: GateRules): boolean {
+  if (permission && rules.rbac()) {
+    const held = resolvePermissions(caller.role, rules.roles?.());
+    return [permission, ...also].every((wanted) => grants(held, wanted));
+  }
   return roles === 'any' || roles.some((role) => role === caller.role);
 }

@@ -1,4 +1,5 @@
 import type { Caller, Endpoint, ParamNames } from '@svc/contract';
+import type { ByteStream } from './byte-stream';
 import type { EventStream } from './event-stream';
 
 type QueryOf<E> = E extends Endpoint<string, infer Query> ? Query : never;
@@ -57,6 +58,8 @@ export const handlersFor =
   <Ctx>() =>
   <E extends Endpoint>(
     endpoint: E,
-    run: (call: Call<E, Ctx>) => Promise<AnswerOf<E> | Answered<AnswerOf<E>> | JsonText<AnswerOf<E>> | EventStream>,
+    run: (
+      call: Call<E, Ctx>,
+    ) => Promise<AnswerOf<E> | Answered<AnswerOf<E>> | JsonText<AnswerOf<E>> | EventStream | ByteStream>,
     // The gate builds the call from this very endpoint, which is all that makes this one cast true.
   ): Route<Ctx> => ({ endpoint, run: run as unknown as Route<Ctx>['run'] });

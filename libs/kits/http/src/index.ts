@@ -3,6 +3,7 @@ export { addressBucket, clientAddressBehind, proxyCheck, type ClientAddress } fr
 export { originCheck, type OriginCheck } from './cors';
 export { isForged } from './forgery';
 export { mayUse, type GateRules } from './gate';
+export { ByteStream } from './byte-stream';
 export { EventStream, type ServerSentEvent } from './event-stream';
 export { answer, Answered, handlersFor, JsonText, type Call, type Route } from './handler';
 export { requireHost } from './headers';
@@ -20,7 +21,7 @@ export {
   type RateVerdict,
 } from './rate-limiter';
 export type { RateWindow } from './rate-windows';
-export { getCredentials, isStillAllowed } from './serve-endpoint';
+export { followCredential, getCredentials, isStillAllowed } from './serve-endpoint';
 export { serveSwagger } from './swagger';
 export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';
 export { openapi, type ApiInfo } from './openapi';

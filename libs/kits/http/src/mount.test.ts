@@ -153,7 +153,7 @@ describe('guarded routes', () => {
       const authenticate = async () => {
         const caller = { tenant: 'a', scope: 'a', principalId: '', role: 'author', keyId: '', keyName: '' };
         const rest = { allowCrossTenant: false, source: 'api_key', submitterId: '' } as const;
-        return { kind: 'caller', caller: { ...caller, ...rest } } as const;
+        return { kind: 'caller', caller: { ...caller, ...rest }, credential: { ids: [] } } as const;
       };
       const entitled = await startSurface({ gate: { rbac: () => true, roles: () => roles }, authenticate });
       const plain = await startSurface({ gate: { rbac: () => false, roles: () => roles }, authenticate });

@@ -131,6 +131,9 @@ function buildResponses(endpoint: Endpoint): Json {
     description,
     headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(own) },
     ...(answer.events && { content: eventStream }),
+    ...(answer.stream && {
+      content: Object.fromEntries(answer.stream.map((type) => [type, { schema: { type: 'string' } }])),
+    }),
     ...(schema && {
       content: answer.raw ? anyBytes : { 'application/json': { schema: toJsonSchema(schema, 'output') } },
     }),
@@ -147,12 +150,12 @@ function buildResponses(endpoint: Endpoint): Json {
 }
 
 /** Error codes of checks that run before the handler, on every route. */
-function gateErrors({ access, unlimited }: Endpoint): ErrorCode[] {
+function gateErrors({ access, unlimited, tooLarge = 'request_too_large' }: Endpoint): ErrorCode[] {
   return [
     'invalid_body',
     // A route without a body reads and rejects one.
     'invalid_json',
-    'request_too_large',
+    tooLarge,
     'unsupported_media_type',
     ...(access === 'public'
       ? []

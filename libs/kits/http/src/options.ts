@@ -1,5 +1,5 @@
-import type { AppError, DataPurpose, Endpoint, ErrorCode } from '@svc/contract';
-import type { Authenticate } from '@svc/identity';
+import type { AppError, AuditAct, DataPurpose, Endpoint, ErrorCode } from '@svc/contract';
+import type { Authenticate, CredentialRef } from '@svc/identity';
 import type { GateRules } from './gate';
 import type { HostCheck } from './hosts';
 import type { RateLimiter } from './rate-limiter';
@@ -33,12 +33,18 @@ export interface MountOptions {
     query: Readonly<Record<string, unknown>>,
   ): { tenant: string };
   /**
+   * Runs a request whose change is recorded in the audit chain of the tenant as this act. Absent = acts are not recorded.
+   *
+   * @throws AppError when the act cannot be recorded and must be
+   */
+  audited?<T>(tenant: string, act: AuditAct, request: () => Promise<T>): Promise<T>;
+  /**
    * Absent = no rate limits. `api` counts tenants and failed callers, `open` counts addresses on public routes, pages and
    * unknown paths.
    */
   rateLimits?: { api: RateLimiter; open: RateLimiter };
   /** Body limits in bytes, by the name an endpoint's `bodyLimit` uses. */
-  bodyLimits: { json: number; job: number; artifact: number; data: number };
+  bodyLimits: { json: number; job: number; artifact: number; data: number; dataset: number };
   /** Origins that may call from browsers; empty = the service's own, and loopback where that is trusted. */
   allowedOrigins: readonly string[];
   /** Pages of any program on the browser's machine may call with the session cookie; never in production. */
@@ -53,6 +59,11 @@ export interface MountOptions {
   handlerTimeoutMs: number;
   /** Interval at which the credential of an open event stream is rechecked. GATEWAY_WS_REVALIDATION_INTERVAL. */
   streamRecheckMs?: number;
+  /**
+   * Calls back when the credential of an open stream may have ended, which is found by the interval otherwise. Returns a
+   * function that ends this.
+   */
+  followCredential?(credential: CredentialRef, check: () => void): () => void;
   /** Aborted when the service stops: event streams end. */
   stopping?: AbortSignal;
   /** The error to return while a dependency of a route is unavailable. */

@@ -1,11 +1,14 @@
-import { AppError, type Caller, type DataPurpose, type Endpoint } from '@svc/contract';
+import { AppError, type DataPurpose, type Endpoint } from '@svc/contract';
+import type { AuthOutcome } from '@svc/identity';
 import { withTimeout } from '@svc/runtime';
 import Joi from 'joi';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, readBody } from './body';
 import type { OriginCheck } from './cors';
+import { ByteStream, sendStream } from './byte-stream';
 import { EventStream, sendEvents } from './event-stream';
 import { sendBytes, sendJson, sendJsonText } from './exchange';
+import { toAct } from './audit-act';
 import { isForged } from './forgery';
 import { mayUse } from './gate';
 import { Answered, JsonText, type Route } from './handler';
@@ -13,6 +16,8 @@ import { getHeader, getQuery, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import { guessBucket, publicBucket, takeRate } from './take-rate';
 import { checkNamedTenant, createValidator } from './validation';
+
+type Known = Extract<AuthOutcome, { kind: 'caller' }>;
 
 /** Serves one request of a route; `params` are those of its path. */
 export type Serve = (incoming: Incoming, params: Readonly<Record<string, string>>) => Promise<void>;
@@ -31,17 +36,18 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
   return async (incoming, params) => {
     const { req, res, exchange, ip } = incoming;
     exchange.endpoint = endpoint;
-    const caller =
+    const known =
       access === 'public'
         ? await knownCaller(incoming, endpoint, options, allows)
         : await authenticated(incoming, endpoint, options, allows);
+    const caller = known?.caller;
     const { signedUrl } = endpoint;
     const tenant = signedUrl ? await signedTenant(incoming, params, endpoint, signedUrl, options) : caller?.tenant;
     if (tenant !== undefined) exchange.tenant = tenant;
     const limits = endpoint.unlimited ? undefined : options.rateLimits;
     if (limits && tenant !== undefined) await takeRate(res, limits.api, `tenant:${tenant}`);
     else if (limits) await takeRate(res, limits.open, publicBucket(ip));
-    const bytes = hasBody(req) ? await readBody(req, limitBytes) : noBytes;
+    const bytes = hasBody(req) ? await readBody(req, limitBytes, endpoint.tooLarge) : noBytes;
     const missing = options.missingDependency?.(endpoint);
     if (missing) throw new AppError(missing);
     if (access !== 'public' && !(caller && mayUse(caller, access, options.gate))) throw new AppError('access_denied');
@@ -59,7 +65,9 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
       requestId: exchange.requestId,
       ip,
     };
-    const work = route.run(call as Parameters<typeof route.run>[0]);
+    const run = () => route.run(call as Parameters<typeof route.run>[0]);
+    const act = caller && toAct(endpoint, caller, { ...checked, requestId: exchange.requestId });
+    const work = act && options.audited ? options.audited(caller.tenant, act, run) : run();
     const result = await inTime(work, options.handlerTimeoutMs).catch((error: unknown) => {
       // A stream that is opened after the timeout is not sent.
       work.then(
@@ -68,11 +76,13 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
       );
       throw error;
     });
+    if (result instanceof ByteStream) return sendStream(res, result, options.stopping);
     if (!(result instanceof EventStream)) return send(res, endpoint, result, options.checkAnswers);
     await sendEvents(res, result, {
       keepAliveMs: KEEP_ALIVE_MS,
       recheckMs: options.streamRecheckMs ?? RECHECK_MS,
       recheck: async () => !caller || (await isStillAllowed(getCredentials(req, endpoint), endpoint, caller, options)),
+      ...(known && { followCredential: (check) => followCredential(options, known, check) }),
       stopping: options.stopping,
     });
   };
@@ -90,7 +100,7 @@ const RECHECK_MS = 120_000;
 export async function isStillAllowed(
   presented: Parameters<MountOptions['authenticate']>[0],
   { access }: Pick<Endpoint, 'access'>,
-  admitted: Caller,
+  admitted: Known['caller'],
   { authenticate, gate }: Pick<MountOptions, 'authenticate' | 'gate'>,
 ): Promise<boolean> {
   const outcome = await authenticate(presented);
@@ -102,17 +112,24 @@ export async function isStillAllowed(
   return access === 'public' || mayUse(caller, access, gate);
 }
 
+/** See `MountOptions.followCredential`. */
+export const followCredential = (
+  options: Pick<MountOptions, 'followCredential'>,
+  { credential }: Pick<Known, 'credential'>,
+  check: () => void,
+): (() => void) => options.followCredential?.(credential, check) ?? (() => undefined);
+
 /** The caller of a public route, if authenticated. An unavailable Redis must not fail a probe. */
 async function knownCaller(
   { req }: Incoming,
   endpoint: Endpoint,
   options: MountOptions,
   allows: OriginCheck,
-): Promise<Caller | undefined> {
+): Promise<Known | undefined> {
   if (!endpoint.knowsCallers) return undefined;
   const outcome = await options.authenticate(getCredentials(req, endpoint)).catch(() => undefined);
   if (outcome?.kind !== 'caller' || (outcome.byCookie && isForged(req, allows))) return undefined;
-  return outcome.caller;
+  return outcome;
 }
 
 /**
@@ -158,11 +175,11 @@ async function authenticated(
   endpoint: Endpoint,
   options: MountOptions,
   allows: OriginCheck,
-): Promise<Caller> {
+): Promise<Known> {
   const known = await options.authenticate(getCredentials(req, endpoint));
   const isUnproven = known.kind === 'caller' && known.byCookie && isForged(req, allows);
   const outcome = isUnproven ? ({ kind: 'refused', code: 'origin_not_allowed' } as const) : known;
-  if (outcome.kind === 'caller') return outcome.caller;
+  if (outcome.kind === 'caller') return outcome;
   const { method = '' } = req;
   options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchange.requestId });
   if (options.rateLimits) await takeRate(res, options.rateLimits.api, guessBucket(ip));

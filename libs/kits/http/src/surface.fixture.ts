@@ -122,10 +122,11 @@ async function authenticate({ apiKey, cookie, tenant }: Presented) {
     return { kind: 'refused', code: 'unauthorized' } as const;
   const known = caller(role === 'everyone' ? 'admin' : role, tenant ?? 'acme');
   const byCookie = apiKey === undefined;
-  return { kind: 'caller', caller: role === 'everyone' ? { ...known, scope: '*' } : known, byCookie } as const;
+  const acting = role === 'everyone' ? { ...known, scope: '*' } : known;
+  return { kind: 'caller', caller: acting, credential: { ids: [] }, byCookie } as const;
 }
 
-export const bodyLimits = { json: 2_000, job: 4_000, artifact: 8_000, data: 8_000 };
+export const bodyLimits = { json: 2_000, job: 4_000, artifact: 8_000, data: 8_000, dataset: 8_000 };
 export const bodyLimit = (endpoint: Endpoint): number => bodyLimits[endpoint.bodyLimit ?? 'json'];
 
 /** A running server that records its callbacks. */

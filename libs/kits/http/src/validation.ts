@@ -46,7 +46,11 @@ export function createValidator(endpoint: Endpoint, compile: typeof compileCheck
   const query = prepared(endpoint.query ?? noQuery, true);
   const unasked = frozen(query.joi.validate({}));
   // Paths and queries are text; in JSON, `"5"` is not a number.
-  const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown, { convert: false });
+  const { bodyItems } = endpoint;
+  const whole = endpoint.body && (bodyItems ? withoutItems(endpoint.body, bodyItems) : endpoint.body);
+  const body = whole && prepared(whole, bodyIgnoresUnknown, { convert: false });
+  const item =
+    bodyItems && endpoint.body ? prepared(getItem(endpoint.body, bodyItems), false, { convert: false }) : undefined;
   const fields = endpoint.body && !bodyIgnoresUnknown ? getFields(endpoint.body) : undefined;
   return (raw) => {
     let isStrange = false;
@@ -74,6 +78,13 @@ export function createValidator(endpoint: Endpoint, compile: typeof compileCheck
       query: !isAsked && unasked ? unasked : check('query', query, isRepeated ? once(asked) : { ...asked }),
       body: body && hasObject ? check('body', body, sent) : {},
     };
+    if (item && bodyItems && !violations.some(({ field }) => field === bodyItems)) {
+      const fields = checked.body as Record<string, unknown>;
+      const checkedItems = checkItems(item, bodyItems, fields[bodyItems]);
+      if (checkedItems.items) checked.body = { ...fields, [bodyItems]: checkedItems.items };
+      violations.push(...checkedItems.violations);
+      isStrange ||= checkedItems.isStrange;
+    }
     if (body && !hasObject) violations.push(noObject);
     if (!body && raw.body !== undefined && !isEmptyObject(raw.body)) violations.push(unexpectedBody);
     if (violations.length > 0) throw refusal(endpoint, violations, isStrange);
@@ -86,6 +97,58 @@ interface Part {
   joi: Joi.ObjectSchema;
   /** Absent when the schema uses a rule that cannot be compiled. */
   accept: ReturnType<typeof compileCheck>;
+}
+
+const getItem = (body: Joi.ObjectSchema, list: string): Joi.ObjectSchema =>
+  (body.extract(list).$_terms as { items: Joi.ObjectSchema[] }).items[0] ?? Joi.object();
+
+/** The schema of a body in which the items of a list may have any form. Other lengths are still rejected. */
+function withoutItems(body: Joi.ObjectSchema, list: string): Joi.ObjectSchema {
+  return body.fork([list], (schema) => {
+    const { rules = [], flags } = schema.describe() as { rules?: { name: string; args: { limit: number } }[]; flags?: { presence?: string } }; // prettier-ignore
+    const limits = { min: 0, max: Infinity, ...Object.fromEntries(rules.map(({ name, args }) => [name, args.limit])) };
+    const array = Joi.array().min(limits.min).max(limits.max);
+    return flags?.presence === 'required' ? array.required() : array;
+  });
+}
+
+interface CheckedItems {
+  /** Absent when an item is not valid. */
+  items?: unknown[];
+  violations: Violation[];
+  isStrange: boolean;
+}
+
+/** For a larger item only the first violation is reported. */
+const MAX_EXPLAINED_CHARS = 65_536;
+
+/** Validates the items of a list until too many violations were found. */
+function checkItems({ joi, accept }: Part, list: string, value: unknown): CheckedItems {
+  if (!Array.isArray(value)) return { violations: [], isStrange: false };
+  const items: unknown[] = [];
+  const violations: Violation[] = [];
+  let isStrange = false;
+  for (const [i, sent] of (value as unknown[]).entries()) {
+    const accepted = accept && sent !== undefined ? accept(sent) : undecided;
+    if (accepted !== undecided) {
+      items.push(accepted);
+      continue;
+    }
+    const isLarge = sent !== undefined && JSON.stringify(sent).length > MAX_EXPLAINED_CHARS;
+    const result = joi.required().validate(sent, { abortEarly: isLarge });
+    items.push(result.value);
+    const { details = [] } = result.error ?? {};
+    isStrange ||= details.some(({ type }) => type === 'object.unknown');
+    violations.push(
+      ...details
+        .slice(0, MAX_VIOLATIONS)
+        .map((detail) => toViolation('body', { ...detail, path: [list, i, ...detail.path] })),
+    );
+    if (violations.length >= MAX_VIOLATIONS) break;
+  }
+  return violations.length > 0
+    ? { violations: violations.slice(0, MAX_VIOLATIONS), isStrange }
+    : { items, violations, isStrange };
 }
 
 /** Names of the known body fields; undefined when any field is allowed. */

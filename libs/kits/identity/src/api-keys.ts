@@ -23,11 +23,15 @@ export interface ApiKeys extends KeySource {
   find(digest: string): Identity | undefined;
   /** Number of configured keys, including expired ones. */
   count(): number;
+  /** Reads the key file again if it has changed. */
+  refresh(): void;
 }
 
 export interface ApiKeyHooks {
   nowMs(): number;
   onProblem(problem: Error): void;
+  /** Called after a changed key file came into effect. */
+  onChanged?(): void;
   /** Reports list entries (counted from 1) that have no role and so are admin keys; also after the key file changed. */
   onAdminByDefault(origin: string, entries: readonly number[]): void;
 }
@@ -46,7 +50,10 @@ type KeyIndex = ReadonlyMap<string, IndexedKey>;
  * @throws Error naming the variable and the entry when a key is malformed or too weak for production, or when production
  *   has no key
  */
-export function openApiKeys(settings: ApiKeySettings, { nowMs, onProblem, onAdminByDefault }: ApiKeyHooks): ApiKeys {
+export function openApiKeys(
+  settings: ApiKeySettings,
+  { nowMs, onProblem, onChanged, onAdminByDefault }: ApiKeyHooks,
+): ApiKeys {
   const { path, defaultTenant } = settings;
   const index = (entries: KeyEntry[], origin: string): KeyIndex => {
     const admins = entries.flatMap(({ isAdminByDefault }, i) => (isAdminByDefault ? [i + 1] : []));
@@ -60,6 +67,7 @@ export function openApiKeys(settings: ApiKeySettings, { nowMs, onProblem, onAdmi
         path,
         parse: (text) => index(parseKeyList(text, 'SVC_API_KEYS_PATH', defaultTenant), 'SVC_API_KEYS_PATH'),
         onProblem,
+        ...(onChanged && { onChanged }),
         // Bounds the cost to ten system calls a second instead of one per request.
         everyMs: 100,
         nowMs,
@@ -75,6 +83,7 @@ export function openApiKeys(settings: ApiKeySettings, { nowMs, onProblem, onAdmi
   }
   return {
     count,
+    refresh: () => void file?.current(),
     find(digest) {
       for (const source of sources()) {
         const key = source.get(digest);
@@ -123,4 +132,5 @@ const toIdentity = (entry: KeyEntry, digest: string): Identity => ({
   allowCrossTenant: entry.allowCrossTenant,
   source: 'api_key',
   submitter: `apikey:${digest.slice(0, 16)}`,
+  ...(entry.expiresAtMs !== undefined && { expiresAtMs: entry.expiresAtMs }),
 });

@@ -1,9 +1,10 @@
 import { grants, resolvePermissions, type Caller, type ErrorCode, type Permission, type Role } from '@svc/contract';
+import type { CredentialRef } from './credential-changes';
 import { sha256 } from './digest';
 import type { Identity, KeySource } from './identity';
 import type { BearerCheck } from './jwt';
 import { missingScope } from './key-scope';
-import { findKey, resolveSession, sessionPrefix, type Sessions } from './sessions';
+import { findKey, getSessionId, resolveSession, sessionPrefix, type Sessions } from './sessions';
 import { chooseTenant } from './tenant';
 import { getProtocolKey } from './web-socket-key';
 
@@ -32,6 +33,8 @@ export type AuthOutcome =
   | {
       kind: 'caller';
       caller: Caller;
+      /** For streams, which stay open after this check. */
+      credential: CredentialRef;
       /** Authenticated by the session cookie, which browsers also send with requests made by other sites. */
       byCookie?: boolean;
     }
@@ -86,7 +89,7 @@ export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSett
     const choice = chooseTenant(identity, presented.tenant, settings.defaultTenant);
     if (choice.kind === 'refused') return choice;
     const named = honoursHeaders ? withHeaderPrincipal(identity, presented, deps.roles?.()) : identity;
-    return { kind: 'caller', caller: toCaller(named, choice), byCookie };
+    return { kind: 'caller', caller: toCaller(named, choice), credential: toCredentialRef(identity), byCookie };
   };
 }
 
@@ -97,7 +100,8 @@ async function identify(
 ): Promise<{ identity: Identity | undefined; byCookie: boolean }> {
   const bySession = async (token: string) => {
     const record = await sessions?.find(token);
-    return record && resolveSession(record, keys);
+    const identity = record && (await resolveSession(record, keys));
+    return identity && { ...identity, sessionId: getSessionId(token) };
   };
   const byKey = (key: string) => (key.startsWith(sessionPrefix) ? bySession(key) : findKey(sha256(key), keys));
 
@@ -179,6 +183,12 @@ function grantsNoMore(wanted: string, current: string, roles?: Readonly<Record<s
   const asked = [...resolvePermissions(wanted, roles)];
   return asked.every((permission) => held.has(permission) || grants(held, permission as Permission));
 }
+
+const toCredentialRef = ({ submitter, keyId, sessionId, source, expiresAtMs }: Identity): CredentialRef => ({
+  // A session ends with its key.
+  ids: source === 'anonymous' ? [] : [submitter, keyId, sessionId ?? ''].filter(Boolean),
+  ...(expiresAtMs !== undefined && { expiresAtMs }),
+});
 
 const toCaller = (identity: Identity, { tenant, scope }: { tenant: string; scope: string }): Caller => ({
   tenant,

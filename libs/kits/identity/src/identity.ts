@@ -20,6 +20,10 @@ export interface Identity {
    */
   submitter: string;
   scopes?: readonly string[];
+  /** Id of the session in notices; absent without one. */
+  sessionId?: string;
+  /** Unix ms; absent = the credential does not expire. */
+  expiresAtMs?: number;
 }
 
 /** Finds API keys by the SHA-256 of the key; expired and revoked keys are not found. */

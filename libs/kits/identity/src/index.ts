@@ -10,6 +10,7 @@ export {
   type AuthOutcome,
   type Presented,
 } from './authenticate';
+export { CredentialChanges, type CredentialRef } from './credential-changes';
 export { openDataTokens, type DataGrant, type DataTokens } from './data-token';
 export { dataTokensFrom } from './data-token-key';
 export { sameDigest, sha256 } from './digest';
@@ -20,7 +21,7 @@ export { resultTicketsFrom } from './result-ticket-keys';
 export type { ResultTickets, TicketBearer } from './result-ticket';
 export { blankTicket } from './result-ticket';
 export { secretProblem, type SecretKind } from './secret-strength';
-export { openSessions, type SessionRecord, type Sessions } from './sessions';
+export { getSessionId, openSessions, type SessionRecord, type Sessions } from './sessions';
 export { getProtocolKey, webSocketProtocol } from './web-socket-key';
 export { mergeEntitlements, tiers, velocityRulesInForce, type Entitlements, type Plan } from './license/entitlements';
 export {

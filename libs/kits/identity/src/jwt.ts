@@ -35,7 +35,7 @@ const rereadMs = 30_000;
  */
 export function openJwt(
   settings: JwtSettings,
-  { nowMs, onProblem }: { nowMs(): number; onProblem(problem: Error): void },
+  { nowMs, onProblem, onChanged }: { nowMs(): number; onProblem(problem: Error): void; onChanged?(): void },
 ): BearerCheck | undefined {
   const { hmacSecret, publicKey, publicKeyPath, production, clockSkewSec } = settings;
   if (!hmacSecret && !publicKey && !publicKeyPath) return undefined;
@@ -51,6 +51,7 @@ export function openJwt(
           path: publicKeyPath,
           parse: (text) => rsaKey(text, 'SVC_JWT_PUBLIC_KEY_PATH'),
           onProblem,
+          ...(onChanged && { onChanged }),
           everyMs: rereadMs,
           nowMs,
         })
@@ -90,13 +91,16 @@ function rsaKey(pem: string, variable: string): KeyObject {
   return key;
 }
 
+/** Claims of a verified token; `exp` in seconds since 1970. */
+type Claims = Record<string, unknown> & { exp: number };
+
 function verifyClaims(
   token: string,
   key: KeyObject,
   algorithm: Algorithm,
   { issuer, audience, clockSkewSec }: JwtSettings,
   nowMs: number,
-): Record<string, unknown> | undefined {
+): Claims | undefined {
   try {
     const claims = verify(token, key, {
       algorithms: [algorithm],
@@ -105,7 +109,7 @@ function verifyClaims(
       clockTolerance: clockSkewSec,
       clockTimestamp: Math.floor(nowMs / 1_000),
     });
-    return typeof claims === 'object' && typeof claims.exp === 'number' ? claims : undefined;
+    return typeof claims === 'object' && typeof claims.exp === 'number' ? { ...claims, exp: claims.exp } : undefined;
   } catch {
     // Every failure results in the same 401, so a caller learns nothing about the keys.
     return undefined;
@@ -113,7 +117,7 @@ function verifyClaims(
 }
 
 /** Role, tenant, principal and cross-tenant claims. */
-function toIdentity(claims: Record<string, unknown>, settings: JwtSettings): Identity | undefined {
+function toIdentity(claims: Claims, settings: JwtSettings): Identity | undefined {
   const text = (name: string): string => {
     const value = claims[name];
     return typeof value === 'string' ? value.trim() : '';
@@ -132,5 +136,6 @@ function toIdentity(claims: Record<string, unknown>, settings: JwtSettings): Ide
     allowCrossTenant: [true, 'true', '1'].includes(claims['allow_cross_tenant'] as boolean | string),
     source: 'jwt',
     submitter: `jwt:${sha256(`${settings.issuer || 'svc-dev'}\n${principalId}`).slice(0, 16)}`,
+    expiresAtMs: (claims.exp + settings.clockSkewSec) * 1_000,
   };
 }

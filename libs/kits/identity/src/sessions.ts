@@ -28,10 +28,21 @@ export interface Sessions {
 
 export const sessionPrefix = 'session-';
 
+/** The id of a session in notices, which does not reveal its token. */
+export const getSessionId = (token: string): string => `session:${sha256(token).slice(0, 16)}`;
+
+export interface SessionSettings {
+  keyOf(digest: string): string;
+  ttlSec: number;
+  nowMs(): number;
+  /** Called with the id of a session after it was ended. */
+  onEnded?(id: string): void;
+}
+
 /** Stores only the SHA-256 of a token, so a copy of the store cannot be used to sign in. */
 export function openSessions(
   redis: Redis,
-  { keyOf, ttlSec, nowMs }: { keyOf(digest: string): string; ttlSec: number; nowMs(): number },
+  { keyOf, ttlSec, nowMs, onEnded = () => undefined }: SessionSettings,
 ): Sessions {
   const keyFor = (token: string) => keyOf(sha256(token));
   return {
@@ -57,7 +68,9 @@ export function openSessions(
     },
 
     async end(token) {
-      await redis.del(keyFor(token));
+      const ended = await redis.del(keyFor(token));
+      // A crash here: streams of the session end at their regular check.
+      if (ended > 0) onEnded(getSessionId(token));
     },
   };
 }
@@ -70,7 +83,8 @@ export async function resolveSession(record: SessionRecord, keys: readonly KeySo
   const identity = await findKey(record.key_digest, keys);
   if (!identity) return undefined;
   const mayChoose = identity.allowCrossTenant && isTenantName(record.tenant);
-  return { ...identity, tenant: mayChoose ? record.tenant : identity.tenant, source: 'session' };
+  const expiresAtMs = Math.min(record.expires_at, identity.expiresAtMs ?? Infinity);
+  return { ...identity, tenant: mayChoose ? record.tenant : identity.tenant, source: 'session', expiresAtMs };
 }
 
 /** Returns the first match of the sources in order. */

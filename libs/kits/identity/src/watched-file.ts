@@ -10,6 +10,8 @@ export interface WatchOptions<T> {
   parse(text: string): T;
   /** Called when a changed file cannot be read or parsed; the previous content stays in effect. */
   onProblem(problem: Error): void;
+  /** Called after changed content came into effect. */
+  onChanged?(): void;
   /** Minimum interval between two checks of the file. */
   everyMs: number;
   nowMs(): number;
@@ -21,7 +23,7 @@ export interface WatchOptions<T> {
  *
  * @throws the error of `parse` or of the file system when the first read fails
  */
-export function watchFile<T>({ path, parse, onProblem, everyMs, nowMs }: WatchOptions<T>): WatchedFile<T> {
+export function watchFile<T>({ path, parse, onProblem, onChanged, everyMs, nowMs }: WatchOptions<T>): WatchedFile<T> {
   const fingerprint = (): string => {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stats ? `${stats.mtimeNs}:${stats.size}:${stats.ino}` : 'missing';
@@ -37,8 +39,9 @@ export function watchFile<T>({ path, parse, onProblem, everyMs, nowMs }: WatchOp
     try {
       content = parse(readFileSync(path, 'utf8'));
     } catch (cause) {
-      onProblem(new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }));
+      return onProblem(new Error(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }));
     }
+    onChanged?.();
   };
 
   return {

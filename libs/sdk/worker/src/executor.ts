@@ -5,6 +5,7 @@ import {
   maxInlineBytes,
   jobProgressPacket,
   jobResultMessageId,
+  shorten,
   toJobStatus,
   subjects,
   WireErrorCode,
@@ -46,6 +47,8 @@ export interface ExecutorDeps {
   data: DataAccess;
   ledger: Ledger<StoredResult>;
   leaseRenewer: LeaseRenewer;
+  /** The services ended a session. */
+  onSessionEnded(sessionId: string): void;
 }
 
 /** A result in its published form. The ledger keeps many of these, so it holds nothing else of the job. */
@@ -146,10 +149,13 @@ export class Executor {
 
   private read({ bytes, subject, deliveries, streamSeq, receipt }: Incoming): TypedPacket<'job_request'> | undefined {
     const decoded = decodePacket(bytes);
-    if (decoded.kind === 'ok' && decoded.packet.kind === 'job_request') {
-      const fault = this.deps.link.trust.findFault(bytes, decoded.packet, Date.now());
-      if (!fault) return decoded.packet;
-      this.reportForged(decoded.packet, subject, fault);
+    const { kind } = decoded.kind === 'ok' ? decoded.packet : decoded;
+    if (decoded.kind === 'ok' && (kind === 'job_request' || kind === 'worker_handshake_result')) {
+      const { packet } = decoded;
+      const fault = this.deps.link.trust.findFault(bytes, packet, Date.now());
+      if (!fault && packet.kind === 'job_request') return packet;
+      if (fault) this.reportForged(packet, subject, fault);
+      else this.deps.onSessionEnded(packet.trace_id);
       receipt.term();
       return undefined;
     }
@@ -164,10 +170,12 @@ export class Executor {
       trace_id: '',
     };
     const { code, reason, sender_id, trace_id } = decoded.kind === 'ok' ? wrong : decoded;
-    const details = { subject, sender_id, stream_seq: String(streamSeq ?? '') };
+    const details = { subject, sender_id: shorten(sender_id), stream_seq: String(streamSeq ?? '') };
     const severity = code === WireErrorCode.ERROR_CODE_UNKNOWN_PAYLOAD ? 'warning' : 'error';
     const { link } = this.deps;
-    const alert = alertPacket(link.head(trace_id), { severity, message: `packet refused: ${reason}`, code, details });
+    // An alert must fit in a message itself.
+    const message = `packet refused: ${shorten(reason)}`;
+    const alert = alertPacket(link.head(shorten(trace_id)), { severity, message, code, details });
     link.send(subjects.alert.name, alert);
     // Without the reason, because servers before 2.10 ignore a termination with one.
     receipt.term();
@@ -180,7 +188,7 @@ export class Executor {
     fault: SignatureFault,
   ): void {
     const { link, settings } = this.deps;
-    link.send(subjects.alert.name, forgedAlert(link.head(trace_id), { subject, sender_id, fault }));
+    link.send(subjects.alert.name, forgedAlert(link.head(shorten(trace_id)), { subject, sender_id, fault }));
     settings.onError(new Error(`packet refused: ${fault}`), subject);
   }
 

@@ -1,4 +1,4 @@
-import { alertPacket, limits, type NewPacketHead, type TypedPacket, WireErrorCode } from '@svc/contract';
+import { alertPacket, type NewPacketHead, shorten, type TypedPacket, WireErrorCode } from '@svc/contract';
 import type { SignatureFault } from '@svc/jetstream';
 
 const codes = {
@@ -19,5 +19,5 @@ export const forgedAlert = (head: NewPacketHead, { subject, sender_id, fault }: 
     message: `packet refused: ${fault}`,
     code: codes[fault],
     // The sender is not verified, and an alert must fit in a message itself.
-    details: { subject, sender_id: sender_id.slice(0, limits.idChars) },
+    details: { subject, sender_id: shorten(sender_id) },
   });

@@ -51,9 +51,9 @@ export class Link {
     private readonly settings: WorkerSettings,
   ) {
     this.own = workerConsumer(settings.id);
-    const { id, handshakeDomainPrefix: domainPrefix, onError } = settings;
+    const { id, handshakeDomainPrefix: domainPrefix, capabilities, onError } = settings;
     this.trust = new PacketTrust(settings);
-    const deps = { id, domainPrefix, connection, trust: this.trust, onError };
+    const deps = { id, domainPrefix, capabilities, connection, trust: this.trust, onError };
     this.session = this.trust.provesBoth && settings.sessions ? new SessionKeeper(deps) : undefined;
     this.publisher = new DurablePublisher(connection, storeTimeoutMs, undefined, settings.nats?.inboxPrefix);
   }

@@ -56,8 +56,10 @@ export class PacketTrust {
   /** Fault of a packet that services send; undefined also when this worker has no key to verify it. */
   findFault(bytes: Uint8Array, packet: Readable, nowMs: number): SignatureFault | undefined {
     if (this.serviceKeys.length === 0) return undefined;
-    // A dispatch may wait in its stream for longer than a signature is valid; a repeat of it is not run again.
-    const sentMs = packet.kind === 'job_request' ? nowMs : packet.created_at_us / 1_000;
+    // Packets in a stream may wait for longer than a signature is valid. A repeated dispatch is not run again, and a repeated
+    // notice names a session that is not in effect any more.
+    const isStored = packet.kind === 'job_request' || packet.kind === 'worker_handshake_result';
+    const sentMs = isStored ? nowMs : packet.created_at_us / 1_000;
     return findSignatureFault(bytes, this.serviceKeys, sentMs, nowMs);
   }
 }

@@ -1,4 +1,4 @@
-import { alertPacket, limits, subjects, WireErrorCode, type TypedPacket } from '@svc/contract';
+import { alertPacket, shorten, subjects, WireErrorCode, type TypedPacket } from '@svc/contract';
 import type { Receipt } from './ledger';
 import type { Link } from './link';
 
@@ -15,12 +15,12 @@ export function rejectForeign(
 ): boolean {
   const assigned = body.dispatch?.assigned_worker_id;
   if (!assigned || assigned === workerId) return false;
-  const alert = alertPacket(link.head(trace_id), {
+  const alert = alertPacket(link.head(shorten(trace_id)), {
     severity: 'error',
     message: 'packet refused: the dispatch is assigned to another worker',
     code: WireErrorCode.ERROR_CODE_PERMISSION_DENIED,
     // An alert must fit in a message itself.
-    details: { subject, sender_id: sender_id.slice(0, limits.idChars), stream_seq: String(streamSeq ?? '') },
+    details: { subject, sender_id: shorten(sender_id), stream_seq: String(streamSeq ?? '') },
   });
   link.send(subjects.alert.name, alert);
   receipt.term();

@@ -1,4 +1,5 @@
 import {
+  capabilityKeyPattern,
   ComponentRole,
   decodeTrustPacket,
   encodeChallenge,
@@ -22,10 +23,14 @@ import { sdkVersion } from './version';
 
 const timeoutMs = 5_000;
 const retryMs = 5_000;
+const longestRetryMs = 60_000;
+const rejectionPrefix = 'WORKER_HANDSHAKE_REJECTION_REASON_';
 
 export interface SessionDeps {
   id: string;
   domainPrefix: string;
+  /** Capabilities of the worker. */
+  capabilities: readonly string[];
   connection: NatsConnection;
   trust: PacketTrust;
   onError(error: unknown, where: string): void;
@@ -33,6 +38,7 @@ export interface SessionDeps {
 
 /** The token in effect and the time for which it is valid. */
 interface Session {
+  id: string;
   token: string;
   /** Unix ms. */
   issuedMs: number;
@@ -48,6 +54,7 @@ export class SessionKeeper {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private isStopped = false;
+  private rejections = 0;
 
   constructor(private readonly deps: SessionDeps) {}
 
@@ -62,6 +69,14 @@ export class SessionKeeper {
     return this.running;
   }
 
+  /** The services ended a session. @returns whether it was the one in effect; the key must then be proven again */
+  end(id: string): boolean {
+    if (id === '' || this.session?.id !== id) return false;
+    this.session = undefined;
+    this.deps.onError(new Error('the services ended the session of this worker: its key is proven again'), 'session');
+    return true;
+  }
+
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
@@ -73,13 +88,15 @@ export class SessionKeeper {
     const current = this.token;
     try {
       this.session = await this.handshake(current);
+      this.rejections = 0;
       waitMs = (this.session.expiresMs - this.session.issuedMs) / 2;
     } catch (error) {
       // A renewal never becomes a new session by itself: the next try proves the key again. It follows at once, since packets
       // without a session may be refused until then.
       if (error instanceof Rejected) {
         this.session = undefined;
-        if (current !== '') waitMs = 0;
+        // Its credential may be written again, so it keeps trying.
+        waitMs = current === '' ? Math.min(longestRetryMs, retryMs * 2 ** this.rejections++) : 0;
       }
       this.deps.onError(error, 'session handshake');
     }
@@ -112,7 +129,9 @@ export class SessionKeeper {
           component_id: id,
           role: ComponentRole.COMPONENT_ROLE_WORKER,
           supported_versions: [protocolVersion],
-          capabilities: { signatures: true },
+          capabilities: Object.fromEntries(
+            [...declarable(this.deps.capabilities), 'signatures'].map((name) => [name, true]),
+          ),
           sdk_version: sdkVersion,
         },
       },
@@ -124,6 +143,7 @@ export class SessionKeeper {
       result?.challenge && Buffer.compare(encodeChallenge(result.challenge), encodeChallenge(challenge)) === 0;
     if (!result?.accepted || !isSame || reply.auth_token === '') throw new Error('the services gave no token');
     return {
+      id: readSessionId(reply.auth_token),
       token: reply.auth_token,
       issuedMs: Date.now(),
       expiresMs: Date.now() + toMs(result.token_expires_at) - toMs(result.issued_at),
@@ -161,13 +181,28 @@ export class SessionKeeper {
     if (!trust.isFromServices(transcript, packet.signature)) throw new Error('the services did not sign the answer');
     if (Math.abs(toMs(packet.created_at) - Date.now()) > handshakeSkewMs) throw new Error('the answer is not of now');
     if (rejection && !rejection.accepted) {
-      throw new Rejected(HandshakeRejection[rejection.rejection_reason] ?? 'unknown reason');
+      const reason = HandshakeRejection[rejection.rejection_reason]?.replace(rejectionPrefix, '').toLowerCase();
+      throw new Rejected(`the services rejected the handshake: ${reason ?? 'unknown reason'}`);
     }
     return packet;
   }
 }
 
 class Rejected extends Error {}
+
+/** Capabilities as the handshake takes them; those of another form are part of heartbeats only. */
+const declarable = (names: readonly string[]): string[] =>
+  names.map((name) => name.trim().toLowerCase()).filter((name) => capabilityKeyPattern.test(name));
+
+/** The id in the claims of a token, which the services verify; '' for a token of another form. */
+function readSessionId(token: string): string {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { jti?: unknown };
+    return typeof claims.jti === 'string' ? claims.jti : '';
+  } catch {
+    return '';
+  }
+}
 
 const toMs = (at: TrustPacket['created_at']): number =>
   at ? Number(at.seconds ?? 0) * 1_000 + Math.floor((at.nanos ?? 0) / 1_000_000) : 0;

@@ -225,12 +225,15 @@ describe('a worker', () => {
   it('an invalid packet is reported, and the next job runs', async () => {
     await started(() => 'x');
 
-    scheduler.publish('worker.w-1.jobs', wire.BusPacket.encode({ protocol_version: 9, sender_id: 'evil' }).finish());
+    const long = 'e'.repeat(100_000);
+    const packet = { protocol_version: 9, sender_id: long, trace_id: long };
+    scheduler.publish('worker.w-1.jobs', wire.BusPacket.encode(packet).finish());
     await scheduler.dispatch({ job_id: 'j' }, { to: 'w-1' });
 
     await scheduler.results('j');
+    const shown = expect.stringMatching(/^e{511}…$/) as string;
     expect(scheduler.of('alert')).toMatchObject([
-      { error_code_enum: 100, details: { subject: 'worker.w-1.jobs', sender_id: 'evil' } },
+      { error_code_enum: 100, trace_id: shown, details: { subject: 'worker.w-1.jobs', sender_id: shown } },
     ]);
     await eventually(async () => (await scheduler.open(own)) === 0);
   });

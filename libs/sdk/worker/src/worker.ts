@@ -79,7 +79,10 @@ export class RunningWorker implements Worker {
     const data = new DataAccess(settings, (error) => settings.onError(error, 'redis'));
     let isConnected = true;
     const leaseRenewer = new LeaseRenewer(ledger, settings.ackWaitMs, () => isConnected);
-    const executor = new Executor({ settings, link, data, ledger, leaseRenewer });
+    const onSessionEnded = (sessionId: string) => {
+      if (link.session?.end(sessionId)) void link.session.open().then(() => heartbeater.announce());
+    };
+    const executor = new Executor({ settings, link, data, ledger, leaseRenewer, onSessionEnded });
     const heartbeater = new Heartbeater(link, settings, () => ({
       active: this.slots.inUse,
       jobIds: Array.from(ledger.running(), ({ identity }) => identity.jobId),

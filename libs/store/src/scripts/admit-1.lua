@@ -21,9 +21,11 @@ local reason = a.reason
 local cancelled, blocker, j = {}, nil, nil
 if limits then
   limits = cjson.decode(limits)
-  if blocked and blocked ~= '' then limit_leave_list(id, tenant, limits, blocked) end
+  local left = blocked and blocked ~= '' and limit_leave_list(id, tenant, limits, blocked)
   j = { id = id, tenant = tenant, created = tonumber(created), attempts = tonumber(attempts) - a.repeated }
   blocker = limit_enter(j, limits, a.retain, math.floor(at / 1000), cancelled)
+  -- After its own turn, which was before those of the jobs behind it.
+  if left and left ~= blocker then limit_release_next(left, tenant, limits[left].key, math.floor(at / 1000)) end
   if blocker == 'cancel' then
     limit_cancel(id, 'concurrency_limit', NEWEST_CANCELLED, a.retain, cancelled)
     return { 'refused', 'CANCELLED', unpack(cancelled) }

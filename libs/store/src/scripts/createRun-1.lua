@@ -67,6 +67,7 @@ end
 if r.steps > 0 then run_write('HSET', key.runSteps(id), ARGV, 4, 2 * r.steps) end
 run_append_timeline(id, ARGV, 4 + 2 * r.steps, r.events)
 run_index(id, tenant, workflow, r.status, stamp)
+audit('run', tenant, stamp, id, workflow, '', r.status)
 announce_run(id, tenant, workflow, r.status, at)
 redis.call('ZADD', key.runsCreated(tenant, workflow), stamp, id)
 redis.call('SADD', key.liveRunsOf(tenant, workflow), id)

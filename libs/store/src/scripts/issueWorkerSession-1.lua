@@ -4,7 +4,7 @@
 
   KEYS  1 sessions: hash
   ARGV  1 worker id   2 id of the token   3 its end, unix ms   4 now, unix ms   5 end of the previous token, unix ms
-        6 id of the token that is renewed, '' = none
+        6 id of the token that is renewed, '' = none   7 ... capabilities that the worker declared
 
   Returns  issued  |  refused
 ]]
@@ -18,6 +18,8 @@ local is_live = before and not before.revoked and before.exp_ms > now_ms
 if renewed ~= '' and not (is_live and before.jti == renewed) then return { 'refused' } end
 
 local session = { jti = jti, exp_ms = exp_ms, issued_ms = now_ms }
+-- An empty table would be encoded as an object.
+if #ARGV > 6 then session.capabilities = { unpack(ARGV, 7) } end
 if is_live then
   session.previous = before.jti
   session.previous_ms = math.min(previous_ms, before.exp_ms)

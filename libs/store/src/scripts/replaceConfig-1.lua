@@ -18,7 +18,7 @@ local history = key.configHistory(scope, id)
 -- A document written before revisions were kept.
 if stored and redis.call('EXISTS', history) == 0 then redis.call('LPUSH', history, stored) end
 redis.call('SET', document, text)
-if scope == 'system' and id == 'default' then write_closed_pools(cjson.decode(text)) end
+if scope == 'system' and id == 'default' then write_open_pools(cjson.decode(text)) end
 redis.call('LPUSH', history, text)
 -- Fewer revisions are kept of a very large document, but always the previous one.
 redis.call('LTRIM', history, 0, math.max(2, math.min(kept, math.floor(33554432 / #text))) - 1)

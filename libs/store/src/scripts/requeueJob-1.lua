@@ -13,11 +13,12 @@ local tenant, updated, topic, parked, lane, level, run, path, limits, blocked, c
 if updated ~= ARGV[2] then return { 'changed' } end
 if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
 if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
+local now_ms = math.floor(micros() / 1000)
 if blocked and blocked ~= '' then
-  limit_leave_list(id, tenant, cjson.decode(limits), blocked)
+  limit_stop_waiting(id, tenant, cjson.decode(limits), blocked, now_ms)
   redis.call('HSET', KEYS[1], 'blocked', '')
 end
 redis.call('HSET', KEYS[1], 'parked', '', 'lane', '', 'entry', entry_id(id, { suffix = ARGV[3] }))
-enqueue(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000), path and run, path,
+enqueue(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, now_ms, path and run, path,
   tenant, cost)
 return { 'requeued' }

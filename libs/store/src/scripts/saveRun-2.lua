@@ -71,7 +71,10 @@ if s.steps > 0 then run_write('HSET', steps, ARGV, 3, 2 * s.steps) end
 run_append_timeline(id, ARGV, 3 + 2 * s.steps, s.events)
 
 if s.events > 0 or from ~= to then announce_run(id, tenant, workflow, to, at) end
-if from ~= to then redis.call('ZREM', key.runsInStatus(tenant, from), id) end
+if from ~= to then
+  redis.call('ZREM', key.runsInStatus(tenant, from), id)
+  audit('run', tenant, stamp, id, workflow, from, to)
+end
 run_index(id, tenant, workflow, to, stamp, ends)
 for _, name in ipairs(s.clear) do run_clear_timer(id, workflow, name) end
 for _, timer in ipairs(s.set) do run_set_timer(id, workflow, timer, next_revision, now_ms) end

@@ -19,7 +19,11 @@ const stored = async () =>
     topics: Record<string, string[]>;
     pools: Record<string, object>;
   };
-const closed = async () => (await api.store.redis.smembers(keys.closedPools())).sort();
+/** Of the pools of the test's file, those that get no jobs. */
+const closed = async () => {
+  const open = await api.store.redis.smembers(keys.openPools());
+  return ['demo', 'gpu', 'spare'].filter((name) => !open.includes(name));
+};
 const invalid = { status: 400, code: 'POOL_INVALID_CONFIG' };
 
 describe('PUT /api/v1/pools/:name', () => {
@@ -184,6 +188,7 @@ describe('DELETE /api/v1/pools/:name', () => {
 
     expect((await remove('demo?force=true')).status).toBe(204);
 
+    expect(await closed()).toEqual(['demo']);
     expect(statusAndCode(await send('get', 'demo'))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
     expect(Object.values((await stored()).topics).flat()).not.toContain('demo');
   });

@@ -104,8 +104,8 @@ function inLoop(steps: UseContext['steps'], graph: WorkflowGraph, id: string): b
 }
 
 const scoped: Readonly<Record<string, string>> = {
-  item: 'the input of a step with for_each',
-  index: 'the input of a step with for_each',
+  item: 'the input and the limits of a step with for_each',
+  index: 'the input and the limits of a step with for_each',
   error: 'on_error steps',
   loop: 'loops and the steps they run',
   child: 'the output_mapping of a subworkflow',

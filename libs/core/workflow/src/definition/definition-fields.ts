@@ -1,5 +1,6 @@
 import type { Faults, Path } from './faults';
 import { fields, flag, integer, json, listOf, number, object, oneOf, text, textMap, texts, type Field } from './fields';
+import { limitFields } from './limit-fields';
 import { definitionLimits as limits } from './limits';
 import { stepTypes } from './workflow';
 import type { Compensation, GateRule, RetryRule, StepDefinition, StepMeta } from './workflow';
@@ -126,6 +127,7 @@ export const readStep = fields<StepDefinition>(
     meta,
     route_labels: labels,
     retry,
+    ...limitFields,
     timeout_sec: integer(0, limits.timeoutSec),
     delay_sec: integer(0, limits.delaySec),
     delay_until: timestamp,

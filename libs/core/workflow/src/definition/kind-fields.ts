@@ -7,7 +7,7 @@ const every: readonly StepField[] = ['name', 'type', 'depends_on', 'join', 'cond
 const output: readonly StepField[] = ['output_path', 'output_schema', 'output_schema_id'];
 const ofJobs: readonly StepField[] = [
   ...output, 'worker_id', 'topic', 'input_schema', 'input_schema_id', 'result_data_path', 'meta', 'route_labels', 'retry',
-  'timeout_sec', 'policy_gate', 'compensation', 'mock_output',
+  'timeout_sec', 'policy_gate', 'compensation', 'mock_output', 'concurrency', 'rate', 'debounce', 'singleton',
 ]; // prettier-ignore
 const fanOut: readonly StepField[] = ['for_each', 'max_parallel', 'fail_fast'];
 

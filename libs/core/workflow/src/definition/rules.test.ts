@@ -39,6 +39,28 @@ describe.each<[string, Rule[]]>([
       [one({ ...job, meta: { requires: ['x', 3] } }), 'steps.a.meta.requires[1]: must be a string, not a number'],
       [one({ ...job, route_labels: { gpu: true } }), 'steps.a.route_labels.gpu: must be a string, not a boolean'],
       [one({ ...job, join: 'some' }), 'steps.a.join: must be one of all, any'],
+      [one({ ...job, concurrency: { limit: 2 } }), 'steps.a.concurrency.key: is required'],
+      [
+        one({ ...job, concurrency: { key: 'k', limit: 0 } }),
+        'steps.a.concurrency.limit: must be a whole number from 1',
+      ],
+      [
+        one({ ...job, concurrency: { key: 'k', limit: 1, strategy: 'newest' } }),
+        'steps.a.concurrency.strategy: must be one of queue, cancel_newest, cancel_oldest',
+      ],
+      [one({ ...job, rate: { key: 'k', limit: 1, per: '25h' } }), 'steps.a.rate.per: must be a time such as 30s'],
+      [one({ ...job, debounce: { key: 'k', period: 30 } }), 'steps.a.debounce.period: must be a time such as 30s'],
+      [one({ ...job, singleton: { key: 'k'.repeat(257) } }), 'steps.a.singleton.key: is 257 characters long'],
+      [one({ ...job, singleton: { key: 'a\u0000b' } }), 'steps.a.singleton.key: must not contain control characters'],
+      [one({ ...job, singleton: { key: '${input.' } }), 'steps.a.singleton.key: '],
+      [
+        one({ ...job, rate: { key: '${item}', limit: 1, per: '1s' } }),
+        'steps.a.rate.key: uses item, which only exists',
+      ],
+      [
+        { a: { ...job, singleton: { key: '${steps.b.output}' } }, b: job },
+        'steps.a.singleton.key: reads steps.b, which may not have ended by then: add b to the depends_on of a',
+      ],
       [one({ ...job, input: 'x' }), 'steps.a.input: must be an object'],
       [one({ ...job, result_data_path: 'a..b' }), 'steps.a.result_data_path: must be names with single dots'],
       [one({ ...job, output_path: 'steps.b' }), 'steps.a.output_path: must not be in ctx.steps'],
@@ -269,7 +291,7 @@ describe.each<[string, Rule[]]>([
       ],
       [
         one({ ...job, input: { x: '${item}' } }),
-        'steps.a.input.x: uses item, which only exists in the input of a step with for_each',
+        'steps.a.input.x: uses item, which only exists in the input and the limits of a step with for_each',
       ],
       [one({ ...job, for_each: 'item' }), 'steps.a.for_each: uses item, which only exists in'],
       [one({ ...job, input: { x: '${loop.index}' } }), 'steps.a.input.x: uses loop, which only exists in loops'],

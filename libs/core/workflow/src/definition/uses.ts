@@ -3,6 +3,7 @@ import { compileTemplate } from '../expressions/compile-template';
 import type { ExpressionFault, ExpressionLimits } from '../expressions/expression';
 import type { Faults, Path } from './faults';
 import { isTemplate } from './fields';
+import { limitKinds } from './limit-fields';
 import { bodyKey } from './links';
 import { getStepType, type StepDefinition } from './workflow';
 
@@ -63,6 +64,9 @@ export function readUses(reader: UseReader, step: StepDefinition, path: Path): v
   reader.expression(step.condition, [...path, 'condition'], 'step');
   reader.expression(step.for_each, [...path, 'for_each'], 'step');
   reader.template(step.compensation?.input, [...path, 'compensation', 'input'], 'undo');
+  const asRounds = getStepType(step) === 'loop' && bodyKey(step) === undefined;
+  for (const kind of limitKinds)
+    reader.template(step[kind]?.key, [...path, kind, 'key'], asRounds ? 'rounds' : 'items');
   for (const [key, value] of Object.entries(step.input ?? {}))
     readInput(reader, step, key, value, [...path, 'input', key]);
 }

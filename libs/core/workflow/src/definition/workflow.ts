@@ -1,3 +1,5 @@
+import type { ConcurrencyField, DebounceField, RateField, SingletonField } from '@svc/contract';
+
 /** Every kind of step. See docs/reference/workflows.md#steps. */
 export const stepTypes = [
   'worker', 'llm', 'http', 'container', 'script', 'input', 'approval', 'condition', 'switch', 'delay', 'notify',
@@ -45,6 +47,17 @@ export interface Compensation {
   meta?: StepMeta;
 }
 
+/**
+ * Limits by key of the job of a step; keys may contain templates. Absent strategy and mode are those of a submission.
+ * See docs/reference/routing.md#limits-by-key.
+ */
+export interface StepLimits {
+  concurrency?: Pick<ConcurrencyField, 'key' | 'limit'> & Partial<ConcurrencyField>;
+  rate?: RateField;
+  debounce?: DebounceField;
+  singleton?: Pick<SingletonField, 'key'> & Partial<SingletonField>;
+}
+
 /** Rules of an approval gate beyond those of policy. */
 export interface GateRule {
   /** Time after which the gate expires. */
@@ -64,7 +77,7 @@ export interface GateRule {
  * One step as stored; its id is its key in `steps`. For the fields of each kind see
  * docs/reference/workflows.md#steps. Strings of `input` may contain templates.
  */
-export interface StepDefinition {
+export interface StepDefinition extends StepLimits {
   name?: string;
   type?: StepType;
   depends_on?: string[];

@@ -1,3 +1,4 @@
+import type { LimitFields } from '@svc/contract';
 import type { RunEnd } from '@svc/lifecycle';
 import type { GateRule } from '../definition/workflow';
 import type { RunError } from './run-error';
@@ -39,6 +40,8 @@ export interface DispatchJob {
   input: unknown;
   priority: 'CRITICAL' | 'INTERACTIVE' | 'BATCH';
   timeoutMs?: number;
+  /** With evaluated keys. */
+  limits?: LimitFields;
   /** A retry follows if this attempt fails, so the failure writes no dead letter. */
   retried?: boolean;
 }

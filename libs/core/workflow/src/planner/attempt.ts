@@ -122,13 +122,15 @@ export function apply(draft: Draft, path: string, outcome: Outcome): void {
 
 type Ended = Extract<Outcome, { kind: 'ended' }>;
 
-function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outcome, { kind: 'succeeded' }>): void {
+type Succeeded = Extract<Outcome, { kind: 'succeeded' }>;
+
+function succeed(draft: Draft, path: string, { output, resultPtr, isOfOtherJob }: Succeeded): void {
   const at = draft.at(path);
   const kind = getStepKind(at);
   const { def } = at.node;
   // Items and rounds are validated and compensated individually.
   const isAggregate = kind.composite === true && at.node.children.length === 0 && at.node.type !== 'parallel';
-  const wrong = isAggregate ? undefined : draft.context.checkSchema(def, 'output', output);
+  const wrong = isAggregate || isOfOtherJob ? undefined : draft.context.checkSchema(def, 'output', output);
   if (wrong !== undefined) {
     draft.note('step_output_invalid', { step_id: path, message: wrong });
     return end(draft, path, {
@@ -143,13 +145,16 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
   delete run.output;
   if (output !== undefined) run.output = output;
   if (resultPtr !== undefined) run.result_ptr = resultPtr;
-  if (at.index !== undefined) delete run.input;
+  if (at.index !== undefined) {
+    delete run.input;
+    delete run.limits;
+  }
   if (at.index === undefined && def.output_path !== undefined) {
     const place = contextPath(def.output_path);
     if (!isReserved(place)) draft.run.context = writePath(draft.run.context, place, getStepOutput(run) ?? null);
   }
   const isMocked = kind.takesSlot === true && run.job_id === undefined;
-  if (!isAggregate && !isMocked)
+  if (!isAggregate && !isMocked && !isOfOtherJob)
     pushUndo(draft, path, run.job_id ?? attemptId(draft.run.id, path, run.attempts), output);
   const { job_id, result_ptr } = run;
   draft.note('step_completed', { step_id: path, ...(job_id !== undefined && { job_id }), ...(result_ptr !== undefined && { result_ptr }), status: 'succeeded' }); // prettier-ignore

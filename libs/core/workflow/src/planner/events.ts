@@ -25,6 +25,14 @@ export interface JobEnded {
   resultPtr?: string;
   error?: string;
   code?: string;
+  /** SUCCEEDED without a job of its own: the open job of its singleton key, which the step does not wait for. */
+  openJob?: OpenJob;
+}
+
+/** A job that answers a submission with its singleton key. */
+export interface OpenJob {
+  job_id: string;
+  trace_id: string;
 }
 
 export interface ChildRunEnded {

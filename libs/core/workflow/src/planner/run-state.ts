@@ -1,3 +1,4 @@
+import type { LimitFields } from '@svc/contract';
 import type { RunEnd, RunStatus, StepStatus } from '@svc/lifecycle';
 import type { Action } from './actions';
 import type { RunError } from './run-error';
@@ -51,6 +52,8 @@ export interface StepRun {
   next_attempt_at_ms?: number;
   /** Input of the job, gate or child run. Dropped from ended items of a fan-out: it follows from item and template. */
   input?: unknown;
+  /** Limits by key of its job, with evaluated keys. Dropped as its input is. */
+  limits?: LimitFields;
   /** Absent for a fan-out: see {@link outputOf}. */
   output?: unknown;
   result_ptr?: string;

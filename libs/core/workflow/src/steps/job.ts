@@ -2,6 +2,7 @@ import type { StepDefinition, StepType } from '../definition/workflow';
 import type { DispatchJob } from '../planner/actions';
 import { attemptId } from '../planner/ids';
 import { ownNames, render } from '../planner/scope';
+import { renderLimits } from './job-limits';
 import { failed, timedOut, type StepContext, type StepKind, type Outcome } from './kind';
 
 const defaultTopics: Partial<Record<StepType, string>> = {
@@ -34,8 +35,13 @@ export const job: StepKind = {
     if (wrong !== undefined) return failed(wrong, 'step_input_invalid');
     if (draft.run.dry_run && node.def.mock_output !== undefined) return mocked(node.def.mock_output);
 
+    const limits = renderLimits(at);
+    if (limits.kind === 'bad') return failed(limits.message, 'step_limit_invalid');
+
     const run = draft.edit(path);
     run.input = payload.value;
+    if (limits.value) run.limits = limits.value;
+    else delete run.limits;
     run.job_id = attemptId(draft.run.id, path, run.attempts);
     const action = buildJobAction(at);
     draft.emit(action, path);
@@ -68,6 +74,7 @@ function buildJobAction({ draft, node, path }: StepContext): DispatchJob {
     input: run.input,
     priority: parsePriority(draft.run.input['priority']),
     ...(def.timeout_sec !== undefined && def.timeout_sec > 0 && { timeoutMs: def.timeout_sec * 1_000 }),
+    ...(run.limits && { limits: run.limits }),
     ...(run.retried && { retried: true }),
   };
 }

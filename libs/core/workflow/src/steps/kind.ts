@@ -9,7 +9,13 @@ export type { StepContext } from '../planner/draft';
 export type Outcome =
   | { kind: 'running' }
   | { kind: 'waiting' }
-  | { kind: 'succeeded'; output?: unknown; resultPtr?: string }
+  | {
+      kind: 'succeeded';
+      output?: unknown;
+      resultPtr?: string;
+      /** Another job answers for its own: its output is not checked, and nothing is compensated. */
+      isOfOtherJob?: boolean;
+    }
   | {
       kind: 'ended';
       status: 'failed' | 'denied' | 'timed_out' | 'cancelled';

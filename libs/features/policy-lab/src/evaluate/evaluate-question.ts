@@ -23,7 +23,7 @@ export interface QuestionDeps {
  */
 export async function policyQuestion(
   deps: QuestionDeps,
-  caller: Caller,
+  caller: Pick<Caller, 'tenant' | 'scope'>,
   body: PolicyRequestBody,
 ): Promise<PolicyRequest & { tenant: string }> {
   const { labels: given, effective_config, budget, action, meta: about, input_content, ...fields } = body;
@@ -57,7 +57,7 @@ export async function policyQuestion(
 }
 
 /** Every tenant in the body must be the caller's, unless the caller may act for all. */
-function resolveTenant(caller: Caller, { tenant, org_id, meta }: PolicyRequestBody): string {
+function resolveTenant(caller: Pick<Caller, 'tenant' | 'scope'>, { tenant, org_id, meta }: PolicyRequestBody): string {
   const named = [tenant, org_id, meta?.tenant_id].filter((name) => name !== undefined && name !== '');
   if (caller.scope !== everyTenant && named.some((name) => name !== caller.tenant)) {
     throw new AppError('tenant_access_denied');

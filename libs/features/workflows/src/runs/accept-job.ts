@@ -1,7 +1,7 @@
 import { isGate, limits } from '@svc/contract';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, JobRecord, Placed, StoredRequest } from '@svc/store';
-import type { RunState, WorkflowDefinition } from '@svc/workflow';
+import type { OpenJob, RunState, WorkflowDefinition } from '@svc/workflow';
 import { deadline, memoryClaim, newJobRecord } from '@svc/jobs';
 import { turnCost } from '@svc/settings';
 import { type LiveDecision, requestHash, safetyFields } from '@svc/decision';
@@ -41,14 +41,22 @@ export interface NewJob extends Creation {
 }
 
 /** The job is rejected permanently; a retry cannot succeed. */
-export class JobRefused extends Error {}
+export class JobRefused extends Error {
+  constructor(
+    message: string,
+    readonly code = 'job_refused',
+  ) {
+    super(message);
+  }
+}
 
 /**
  * Accepts a job. Idempotent: an existing job with this id is kept.
  *
+ * @returns the open job of its singleton key, if that answers for it: then no job was created
  * @throws JobRefused, not retryable; backpressure, overloaded: retried later; Fenced
  */
-export async function acceptJob(deps: RunDeps, owned: OwnedRun, job: NewJob): Promise<void> {
+export async function acceptJob(deps: RunDeps, owned: OwnedRun, job: NewJob): Promise<OpenJob | undefined> {
   const prepared = await prepareJob(deps, owned, job);
   const { acceptance, bytes } = prepared;
   const fence = { run: owned.run.id, owner: owned.owner };
@@ -58,8 +66,16 @@ export async function acceptJob(deps: RunDeps, owned: OwnedRun, job: NewJob): Pr
   if (outcome.kind === 'memory_taken') {
     throw new JobRefused(`the memory ${acceptance.memory?.id ?? ''} belongs to another tenant`);
   }
+  if (outcome.kind === 'singleton') {
+    const open = { job_id: outcome.jobId, trace_id: outcome.traceId };
+    if (job.request.limits?.singleton?.mode === 'return') return open;
+    throw new JobRefused(`job ${open.job_id} with its singleton key is open`, 'singleton_conflict');
+  }
   // A repeated pass finds the job, whose decision was reported when it was created.
-  if (outcome.kind === 'accepted') settleJob(deps, prepared, outcome.placed);
+  if (outcome.kind !== 'accepted') return undefined;
+  settleJob(deps, prepared, outcome.placed);
+  if (outcome.cancelled) deps.onCancelled(outcome.cancelled);
+  return undefined;
 }
 
 /** Follows the write that has created a job: reports its decision, and publishes its dispatch in the background. */

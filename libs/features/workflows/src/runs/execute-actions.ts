@@ -1,6 +1,6 @@
 import { alertPacket, AppError, subjects } from '@svc/contract';
 import { createHash } from 'node:crypto';
-import type { Action, RunEvent, StartChild } from '@svc/workflow';
+import type { Action, OpenJob, RunEvent, StartChild } from '@svc/workflow';
 import { closeGate, escalateGate, remindGate } from '@svc/approvals';
 import { cancelJob, writeWithheldLetter } from '@svc/jobs';
 import { Fenced } from '@svc/store';
@@ -73,7 +73,10 @@ async function execute(deps: RunDeps, owned: OwnedRun, action: Action): Promise<
     case 'cancelJob':
       return cancel(deps, owned, action.jobId, action.reason);
     case 'openGate':
-      return unlessRefused(action.jobId, () => openGate(deps, owned, action));
+      return unlessRefused(action.jobId, async () => {
+        await openGate(deps, owned, action);
+        return undefined;
+      });
     case 'closeGate':
       await close(deps, action);
       return undefined;
@@ -106,14 +109,14 @@ async function execute(deps: RunDeps, owned: OwnedRun, action: Action): Promise<
   }
 }
 
-/** A rejected job never ends by itself, so its failure is reported here. */
-async function unlessRefused(jobId: string, accept: () => Promise<void>): Promise<RunEvent | undefined> {
+/** A rejected job, and one that another answers for, never ends by itself: its end is reported here. */
+async function unlessRefused(jobId: string, accept: () => Promise<OpenJob | undefined>): Promise<RunEvent | undefined> {
   try {
-    await accept();
-    return undefined;
+    const openJob = await accept();
+    return openJob && { kind: 'jobEnded', jobId, status: 'SUCCEEDED', openJob };
   } catch (error) {
     if (!(error instanceof JobRefused)) throw error;
-    return { kind: 'jobEnded', jobId, status: 'FAILED_FATAL', error: error.message, code: 'job_refused' };
+    return { kind: 'jobEnded', jobId, status: 'FAILED_FATAL', error: error.message, code: error.code };
   }
 }
 

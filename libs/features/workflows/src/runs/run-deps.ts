@@ -71,6 +71,8 @@ export interface RunDeps extends StartRunDeps, TurnDeps {
   memory: RunCache;
   events: RunEvents;
   onPublishFailed(jobId: string, error: unknown): void;
+  /** Publishes the ends of jobs that the limits of a new one cancelled. */
+  onCancelled(ids: readonly string[]): void;
   settings: StartSettings &
     TurnSettings & {
       /** Part of the owner of run locks. */

@@ -10,7 +10,7 @@ import {
   type StepDefinition,
   type StepMeta,
 } from '@svc/workflow';
-import { failureWrites, inheritedLabels } from '@svc/jobs';
+import { failureWrites, inheritedLabels, toJobLimits } from '@svc/jobs';
 import {
   approvalStateFor,
   askAboutJob,
@@ -45,17 +45,19 @@ const policyGate: ApprovalTerms = {
 /** Builds the request of a step's job. */
 export function stepRequest(
   source: Pick<PlannedRun, 'run' | 'definition'>,
-  action: Pick<DispatchJob, 'step' | 'path' | 'topic' | 'priority' | 'attempt' | 'timeoutMs'>,
+  action: Pick<DispatchJob, 'step' | 'path' | 'topic' | 'priority' | 'attempt' | 'timeoutMs' | 'limits'>,
 ): StoredRequest {
   const { run, definition } = source;
   const step = definition.steps[action.step];
   const meta = step?.meta ?? {};
+  const limits = action.limits && toJobLimits(action.limits);
   return {
     ...baseRequest(source, action.topic, meta, action.path),
     priority: toPriority(action.priority),
     ...(step?.worker_id && { adapter_id: step.worker_id }),
     idempotency_key: meta.idempotency_key ?? `wf:${run.id}:${action.path}:${action.attempt}`,
     deadline_ms: action.timeoutMs ?? 0,
+    ...(limits && { limits }),
     memory_id: getRunMemoryId(run),
     labels: {
       ...inheritedLabels({ ...meta.labels, ...step?.route_labels }),

@@ -13,6 +13,9 @@ type NewJobAction = DispatchJob | Compensate;
 const isNewJob = (action: Action): action is NewJobAction =>
   action.kind === 'dispatchJob' || action.kind === 'compensate';
 
+/** A job with limits by key may end others, even of its run, or be answered by another one. */
+const hasLimits = (action: Action): boolean => action.kind === 'dispatchJob' && action.limits !== undefined;
+
 /**
  * Prepares the jobs of a turn for the call that saves it, so that nothing remains to be executed after the save. Undefined
  * when the turn does more than start jobs, or when a job needs more than that call: then the actions are executed one by one.
@@ -24,7 +27,7 @@ export async function prepareTurnJobs(
   planned: PlannedRun,
   actions: readonly Action[],
 ): Promise<PreparedJob[] | undefined> {
-  if (actions.length > MAX_TURN_JOBS || !actions.every(isNewJob)) return undefined;
+  if (actions.length > MAX_TURN_JOBS || !actions.every(isNewJob) || actions.some(hasLimits)) return undefined;
   const jobs = await Promise.all(actions.map((action) => prepare(deps, planned, action))).catch(() => undefined);
   // An error is reported when the action is executed.
   if (!jobs) return undefined;

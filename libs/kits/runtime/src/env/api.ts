@@ -1,8 +1,11 @@
 import { admissionVariables } from './admission';
+import { auditRules, auditVariables } from './audit';
+import { auditExportRules, auditExportVariables } from './audit-export';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
+import { decisionLogVariables, evalVariables } from './governance';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
@@ -244,8 +247,12 @@ export const apiEnv = envSpec({
     ...admissionVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...auditVariables,
+    ...auditExportVariables,
     ...workerTrustVariables,
     ...workflowLimitVariables,
+    ...evalVariables,
+    ...decisionLogVariables,
   },
   rules: [
     commonRules,
@@ -256,6 +263,8 @@ export const apiEnv = envSpec({
     policySigningRules,
     dataUrlRules,
     resultTicketRules,
+    auditRules,
+    auditExportRules,
     workerTrustRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),

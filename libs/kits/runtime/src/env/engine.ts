@@ -1,7 +1,10 @@
 import { admissionVariables } from './admission';
+import { auditRules, auditVariables } from './audit';
+import { auditExportRules, auditExportVariables } from './audit-export';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf } from './declare';
+import { decisionLogVariables, evalVariables } from './governance';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { readinessVariables } from './readiness';
@@ -23,8 +26,12 @@ export const engineEnv = envSpec({
     ...schemaVariables,
     ...dataUrlVariables,
     ...resultTicketVariables,
+    ...auditVariables,
+    ...auditExportVariables,
     ...workerTrustVariables,
     ...workflowLimitVariables,
+    ...evalVariables,
+    ...decisionLogVariables,
     ...variables({
       httpAddr: {
         name: 'WORKFLOW_ENGINE_HTTP_ADDR',
@@ -89,6 +96,8 @@ export const engineEnv = envSpec({
     kernelClientRules,
     dataUrlRules,
     resultTicketRules,
+    auditRules,
+    auditExportRules,
     workerTrustRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
     (env) =>

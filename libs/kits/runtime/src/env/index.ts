@@ -1,3 +1,4 @@
+export { auditExportVariables, readSyslogAddress } from './audit-export';
 export { apiEnv, type ApiEnv } from './api';
 export { commonVariables } from './common';
 export { envSpec, variables, type EnvOf, type EnvSpec, type Rule, type Variable, type Variables } from './declare';

@@ -16,15 +16,12 @@ const off = ['off', 'false', '0', 'no'];
  * exist. The change that implements a control removes its row and declares its variables.
  */
 export const unavailableControls: readonly UnavailableControl[] = [
-  { name: 'SVC_HEARTBEAT_MODE', control: 'checking heartbeats against credentials', inactive: ['authority'] },
+  { name: 'SVC_LEGACY_HANDSHAKE', control: 'the handshake without proof of a key', inactive: off },
   { name: 'SVC_USER_AUTH_ENABLED', control: 'users with passwords', inactive: off },
   { name: 'SVC_RBAC_ROLE_DEFS', control: 'custom roles', inactive: ['[]'] },
   { name: 'SVC_OIDC_ENABLED', control: 'sign-in with OpenID Connect', inactive: off },
   { name: 'SVC_SAML_ENABLED', control: 'sign-in with SAML', inactive: off },
   { name: 'SVC_DELEGATION_POLICY_ENABLED', control: 'verification of delegation tokens', inactive: off },
-  { name: 'SVC_AUDIT_HMAC_KEY', control: 'the signed audit chain', inactive: [] },
-  { name: 'SVC_AUDIT_CHAIN_FAIL', control: 'the signed audit chain', inactive: ['open'] },
-  { name: 'SVC_AUDIT_EXPORT_TYPE', control: 'the export of audit events', inactive: ['none'] },
 ];
 
 /** Controls that the environment enables and this version does not implement. Omits values, as some are secrets. */

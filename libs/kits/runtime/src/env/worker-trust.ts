@@ -24,6 +24,13 @@ export const workerTrustVariables = variables({
     default: 'warn',
     doc: 'Handling of session tokens of workers, where SVC_PACKET_SIGNING_KEY is set: ignored, checked when present, or required. Must be equal on gateway, scheduler and engine.',
   },
+  heartbeatMode: {
+    name: 'SVC_HEARTBEAT_MODE',
+    type: 'enum',
+    choices: ['authority', 'warn', 'telemetry'],
+    default: 'authority',
+    doc: 'Source of the pool and the capabilities of a worker: its heartbeats, its heartbeats with a warning when they differ from its credential and session, or only these two. Must be equal on gateway, scheduler and engine.',
+  },
   packetSigningKey: {
     name: 'SVC_PACKET_SIGNING_KEY',
     type: 'string',

@@ -45,6 +45,7 @@ interface SuppressedLines {
 }
 /** Keys come from outside; beyond this many the least recently used is evicted, which at worst logs a line early. */
 const maxKeys = 10_000;
+const maxKeyChars = 256;
 
 /** Opens the logger of a process. */
 export function openLogger({ component, level, format, clock, maskers = [], to }: LoggerOptions): Logger {
@@ -80,7 +81,8 @@ export function openLogger({ component, level, format, clock, maskers = [], to }
       warn: at('warn'),
       error: at('error'),
       child: (fields) => from({ ...bound, ...fields }),
-      oncePer(key, periodMs) {
+      oncePer(named, periodMs) {
+        const key = named.slice(0, maxKeyChars);
         const known = seen.get(key);
         if (known && clock.nowMs() < known.untilMs) {
           known.suppressed += 1;

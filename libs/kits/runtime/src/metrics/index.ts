@@ -8,6 +8,7 @@ export {
   type Metric,
   type Metrics,
 } from './declare';
+export { auditMetrics } from './audit';
 export { engineMetrics } from './engine';
 export { gatewayMetrics } from './gateway';
 export { kernelMetrics } from './kernel';

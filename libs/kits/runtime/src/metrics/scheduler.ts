@@ -75,7 +75,7 @@ export const schedulerMetrics = metrics({
     name: 'svc_scheduler_worker_handshakes_total',
     type: 'counter',
     labels: ['outcome'],
-    help: 'Steps of the trust handshake that ended it: issued, renewed, unreadable, or the reason of the refusal.',
+    help: 'Steps of the trust handshake that ended it: issued, renewed, unreadable, limited (over the rate, without an answer), or the reason of the refusal.',
   },
   unopenedTickets: {
     name: 'svc_scheduler_unopened_result_tickets_total',

@@ -79,6 +79,8 @@ local function accept_job(a, context)
     fields[#fields + 1] = with_decision('', a.decision)
   end
   redis.call('HSET', record, unpack(fields))
+  audit('job', a.tenant, stamp, a.id, 'submit', '', 'PENDING', a.topic, value_in(fields, 'run') or '', '0', '', '', a.decision or '', '',
+    value_in(fields, 'request') or '', value_in(fields, 'submitter') or '', value_in(fields, 'job_hash') or '')
   announce_job(a.id, 'submit', 'PENDING', at)
   if context ~= '' then redis.call('SET', key.context(a.id), context) end
   redis.call('ZADD', key.jobsInState(a.tenant, 'PENDING'), stamp, a.id)

@@ -41,6 +41,17 @@ local function announce_change(change)
   changes[#changes + 1] = cjson.encode(change)
 end
 
+-- What this batch changed, a line each; batch.lua adds them to the audit outbox together, so that no change lacks its line.
+-- The columns of a kind of line are described in libs/core/audit-chain/src/outbox.ts.
+local audits = {}
+
+-- First element of the reply of the call before, for recordAct.
+local act_reply = ''
+
+local function audit(...)
+  audits[#audits + 1] = table.concat({ ... }, '\t')
+end
+
 local function is(list, value)
   for _, v in ipairs(list) do
     if v == value then return true end

@@ -8,8 +8,8 @@
 ]]
 -- The clock and the caches are valid for one batch.
 clock, ends_awaited, closed_pools, bull_first_due, bull_marked, placement_facts, endings, woken, tenants_in_turn =
-  nil, nil, nil, {}, {}, {}, {}, {}, {}
-changes, changes_followed = {}, nil
+  nil, nil, {}, {}, {}, {}, {}, {}, {}
+changes, changes_followed, audits = {}, nil, {}
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do
   local name, key_count, arg_count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
@@ -20,8 +20,10 @@ while at <= #ARGV do
   local ok, reply = pcall(scripts[name], own_keys, own_args)
   if not ok and type(reply) == 'table' then reply = reply.err end
   replies[#replies + 1] = ok and { 1, reply } or { 0, tostring(reply) }
+  act_reply = ok and type(reply) == 'table' and reply[1] or ''
 end
 run_notify_all()
 if endings[1] then redis.call('PUBLISH', key.endings(), table.concat(endings, '\n')) end
+if audits[1] then redis.call('XADD', key.auditOutbox(), '*', 'lines', table.concat(audits, '\n')) end
 if changes[1] then redis.call('PUBLISH', key.changes(), table.concat(changes, '\n')) end
 return replies

@@ -256,6 +256,8 @@ local function move_job(id, m, at, known)
     redis.call('ZADD', key.intents(), stamp, id)
   end
   redis.call('HSET', record, unpack(set))
+  audit('job', tenant, stamp, id, m.event, from, m.to, topic, run or '', value_in(set, 'attempts') or attempts or '',
+    m.worker or worker or '', value_in(set, 'error_code') or '', m.decision or '', value_in(set, 'approval') or '')
   announce_job(id, m.event, m.to, at)
 
   if from ~= m.to then redis.call('ZREM', key.jobsInState(tenant, from), id) end

@@ -102,12 +102,16 @@ local function limit_wait(j, limits, kind, lane)
   return cjson.encode({ by = kind, lane = lane })
 end
 
--- A job left the list that it waited in, other than by a permission.
+-- A job leaves the list that it waits in, other than by a permission. Returns the kind of the list if the job was its first:
+-- jobs behind it with a higher limit of their own may be let through then.
 local function limit_leave_list(id, tenant, limits, blocked)
   local kind = cjson.decode(blocked).by
-  if kind == 'debounce' or not limits[kind] then return end
-  redis.call('ZREM', key.limitWaiters(kind, tenant, limits[kind].key), id)
+  if kind == 'debounce' or not limits[kind] then return nil end
+  local waiting = key.limitWaiters(kind, tenant, limits[kind].key)
+  local is_first = redis.call('ZRANGE', waiting, 0, 0)[1] == id
+  redis.call('ZREM', waiting, id)
   limit_forget(kind, tenant, limits[kind].key)
+  return is_first and kind or nil
 end
 
 local BLOCKED_FIELDS = { 'state', 'limits', 'blocked', 'attempts', 'created_at' }
@@ -150,6 +154,12 @@ local function limit_release_next(kind, tenant, name, now_ms)
   -- Further starts may be free, and no end of a job lets the next one through.
   if kind == 'rate' and not is_complete then redis.call('ZADD', key.limitsDue(), text(now_ms), limit_ref(kind, tenant, name)) end
   limit_forget(kind, tenant, name)
+end
+
+-- A job leaves its list and does not wait in it again.
+local function limit_stop_waiting(id, tenant, limits, blocked, now_ms)
+  local kind = limit_leave_list(id, tenant, limits, blocked)
+  if kind then limit_release_next(kind, tenant, limits[kind].key, now_ms) end
 end
 
 -- The job that waits for the end of its debounce period, if that is over.
@@ -197,7 +207,7 @@ end
 local function limit_follow_move(id, tenant, limits, blocked, from, to, attempts, attempt, now_ms)
   limits = cjson.decode(limits)
   if blocked and blocked ~= '' then
-    limit_leave_list(id, tenant, limits, blocked)
+    limit_stop_waiting(id, tenant, limits, blocked, now_ms)
     redis.call('HSET', key.job(id), 'blocked', '')
   end
   if to == 'DISPATCHED' and limits.rate then limit_start(id, tenant, limits.rate, attempt, now_ms) end

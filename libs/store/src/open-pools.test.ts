@@ -7,7 +7,11 @@ const use = useStore();
 const worker = { id: 'w1', pool: 'p', max: 8 };
 const admission = (over: Partial<Admission> = {}): Admission => ({ ...waitingPlan, set: {}, ...over });
 const state = async (id: string) => (await use.store.jobs.load(id))?.state;
-const closed = async () => (await use.redis.smembers(keys.closedPools())).sort();
+/** The pools of the set; undefined without a set. */
+const open = async () => {
+  const members = (await use.redis.smembers(keys.openPools())).sort();
+  return members.length === 0 ? undefined : members.filter((name) => name !== '');
+};
 
 let revision = 0;
 beforeEach(() => (revision = 0));
@@ -20,40 +24,56 @@ const pools = (statuses: Record<string, string | undefined>) => {
   return { pools: { topics: {}, pools: Object.fromEntries(entries) as object } };
 };
 
-describe('the pools that get no jobs', () => {
+describe('the pools that may get jobs', () => {
   it('are written with the document that says so, and with no other', async () => {
     await write(pools({ p: 'draining', q: 'inactive', r: 'active', s: undefined }));
-    expect(await closed()).toEqual(['p', 'q']);
+    expect(await open()).toEqual(['r', 's']);
 
     revision = 0;
     await write(pools({ r: 'draining' }), 'other');
-    expect(await closed()).toEqual(['p', 'q']);
+    expect(await open()).toEqual(['r', 's']);
   });
 
-  it.each([[{}], [{ pools: null }], [{ pools: [] }], [{ pools: { pools: 'x' } }], [{ pools: { pools: { p: 1 } } }]])(
-    'are none in a document with %j',
-    async (data) => {
-      await write(pools({ p: 'draining' }));
-      await write(data);
+  it('include those that only a topic names', async () => {
+    await write({ pools: { topics: { 'job.a': 'p', 'job.b': ['q', 'r'] }, pools: { r: { status: 'inactive' } } } });
 
-      expect(await closed()).toEqual([]);
-    },
-  );
+    expect(await open()).toEqual(['p', 'q']);
+  });
+
+  it.each([
+    [{}],
+    [{ pools: null }],
+    [{ pools: [] }],
+    [{ pools: { topics: {}, pools: 'x' } }],
+    [{ pools: { pools: { p: 1 } } }],
+  ])('are not limited by a document with %j, whose table no process can read', async (data) => {
+    await write(pools({ p: 'draining' }));
+    await write(data);
+
+    expect(await open()).toBeUndefined();
+  });
 
   it('are restored from a document that was stored without them', async () => {
-    await write(pools({ p: 'draining' }));
-    await use.redis.del(keys.closedPools());
+    await write(pools({ p: 'draining', q: 'active' }));
+    await use.redis.del(keys.openPools());
 
-    await use.store.config.refreshClosedPools();
+    await use.store.config.refreshOpenPools();
 
-    expect(await closed()).toEqual(['p']);
+    expect(await open()).toEqual(['q']);
+    await use.redis.del(keys.config('system', 'default'));
+    await use.store.config.refreshOpenPools();
+    expect(await open()).toBeUndefined();
   });
 
-  it('are neither admitted to, claimed for nor dispatched to at submission', async () => {
+  it.each([
+    ['drains', pools({ p: 'draining' })],
+    ['was deleted', pools({ q: 'active' })],
+  ])('do not include one that %s: no script admits to it, claims for it or dispatches to it', async (_, data) => {
+    await write(pools({ p: 'active', q: 'active' }));
     await use.accept('a');
     await use.store.jobs.admit('a', admission());
     await use.accept('b');
-    await write(pools({ p: 'draining' }));
+    await write(data);
 
     const claim = () =>
       use.store.jobs.claim({ worker, lanes: ['job.default'], dispatchIds: ['c1'], licenseCap: 0, snapshot: '' });
@@ -68,11 +88,11 @@ describe('the pools that get no jobs', () => {
     expect((await claim()).jobs.map(({ id }) => id)).toEqual(['a']);
   });
 
-  it('keep a dispatch that is repeated, because its worker may have received it', async () => {
+  it('matter not for a dispatch that is repeated, because its worker may have received it', async () => {
     await use.accept('a');
     await use.store.jobs.admit('a', admission({ worker }));
     await use.store.jobs.move('*', 'a', 'rollBack');
-    await write(pools({ p: 'draining' }));
+    await write(pools({ q: 'active' }));
     expect(await use.store.index.hasJobsInPool('p')).toBe(true);
 
     const repeated = await use.store.jobs.admit('a', admission({ worker, isRepeat: true }));
@@ -80,7 +100,7 @@ describe('the pools that get no jobs', () => {
     expect(repeated).toEqual({ kind: 'dispatched', attempt: 1 });
   });
 
-  it('have jobs until the last one of their workers has ended', async () => {
+  it('and all others have jobs until the last one of their workers has ended', async () => {
     for (const id of ['a', 'b']) {
       await use.accept(id, { tenant: id });
       await use.store.jobs.admit(id, admission({ worker: { ...worker, pool: id } }));

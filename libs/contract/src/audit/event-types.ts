@@ -1,0 +1,40 @@
+/** Whether events of a type are about normal operation, or about who may do what. */
+export type AuditCategory = 'routine' | 'governance';
+
+/**
+ * Types of audit events. `holds` describes them in docs/reference/audit.md. Types with the same prefix as one that ends in `.`
+ * belong to it.
+ */
+export const auditEventTypes = {
+  'safety.decision': { category: 'governance', holds: 'a decision of policy on a job' },
+  'safety.approval': { category: 'governance', holds: 'an approval or rejection by a person, or a repair of one' },
+  'safety.policy_change': { category: 'governance', holds: 'a change of policies, rules or their bundles' },
+  'safety.violation': { category: 'governance', holds: 'a result withheld by output policy' },
+  'safety.output_review': { category: 'governance', holds: 'a withheld result released or confirmed by a person' },
+  'legal_hold.created': { category: 'governance', holds: 'a legal hold created' },
+  'legal_hold.released': { category: 'governance', holds: 'a legal hold released' },
+  'governance.config_change': { category: 'governance', holds: 'a change of configuration, schemas, pools or topics' },
+  'governance.workflow_change': { category: 'governance', holds: 'a change of a workflow or schedule' },
+  'governance.eval': { category: 'governance', holds: 'an evaluation dataset, run or comparison created or removed' },
+  'governance.read': { category: 'governance', holds: 'a read of a withheld result or of a secret' },
+  'job.transition': { category: 'routine', holds: 'a job that changed its state' },
+  'job.request': { category: 'routine', holds: 'a request about a job, such as its cancellation' },
+  'run.transition': { category: 'routine', holds: 'a run that changed its status' },
+  'run.request': { category: 'routine', holds: 'a request about a run, such as its start or a signal' },
+  'lock.request': { category: 'routine', holds: 'a lock acquired, renewed or released' },
+  'system.auth': { category: 'routine', holds: 'a sign-in, or refused credentials' },
+  'worker_trust_change': { category: 'governance', holds: 'a credential or session of a worker issued or revoked' },
+  'topic_registered': { category: 'routine', holds: 'a topic registered' },
+  'topic_unregistered': { category: 'routine', holds: 'a topic removed' },
+  'audit.read.events': { category: 'routine', holds: 'a read of audit events' },
+  'audit.export': { category: 'governance', holds: 'an export of audit events or evidence' },
+  'audit.unreadable': { category: 'governance', holds: 'an entry of the audit outbox that could not be read; it was kept as text' },
+  'audit.retention': { category: 'governance', holds: 'events removed because their retention ended' },
+  'system.test': { category: 'governance', holds: 'a test of the exporter' },
+} as const satisfies Record<string, { category: AuditCategory; holds: string }>; // prettier-ignore
+
+export type AuditEventType = keyof typeof auditEventTypes;
+
+/** The category of a type; unknown types, of another version, count as governance. */
+export const getCategory = (type: string): AuditCategory =>
+  Object.hasOwn(auditEventTypes, type) ? auditEventTypes[type as AuditEventType].category : 'governance';
