@@ -18,17 +18,28 @@ export const countLoneCalls = (product: Product, count: number): Promise<Map<str
 /** Commands in Redis per lone round trip, by name, including those inside scripts, beyond those of an idle product. */
 export const countLoneCommands = (product: Product, count: number): Promise<Map<string, number>> =>
   beyondIdle(product, count, async (act) => {
+    // Events of jobs that ran before the count do not belong to it, and those of its last jobs do.
+    await untilFollowed(product);
     await product.redis.config('RESETSTAT');
     await act();
-    await untilSealed(product);
+    await untilFollowed(product);
     return commandCounts(product.redis);
   });
 
-const SEAL_PAUSE_MS = 50;
+const PAUSE_MS = 50;
+/** Of the bench's client. */
+const TENANT = 'default';
+/** Its submission with the decision, its dispatch and its end. */
+const EVENTS_PER_JOB = 3;
 
-/** The engine seals audit events some time after the changes; those of the last jobs belong to the count. */
-async function untilSealed({ store }: Product): Promise<void> {
-  while ((await store.audit.outboxLength()) > 0) await sleep(SEAL_PAUSE_MS);
+/** The engine seals audit events some time after the changes, and derives the decision log from them another time later. */
+async function untilFollowed({ store }: Product): Promise<void> {
+  while ((await store.audit.outboxLength()) > 0) await sleep(PAUSE_MS);
+  const newest = await store.redis.xrevrange(store.keys.auditChain(TENANT), '+', '-', 'COUNT', EVENTS_PER_JOB);
+  const decision = newest.map(([, fields]) => fields.join(' ')).find((text) => text.includes('"safety.decision"')) ?? '';
+  const position = Number(/"seq":(\d+)/.exec(decision)?.[1] ?? 0);
+  const followed = async () => Number(await store.redis.hget(store.keys.governanceMarks(TENANT), 'decisions'));
+  while ((await followed()) < position) await sleep(PAUSE_MS);
 }
 
 type Count = (act: () => Promise<unknown>) => Promise<ReadonlyMap<string, number>>;

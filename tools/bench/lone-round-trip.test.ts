@@ -36,9 +36,9 @@ const commands = {
     smismember: 1,
     srem: 1,
     time: 2,
-    // One for each batch, and one for each of three audit events.
-    xadd: 5,
-    zadd: 5,
+    // One for each batch, one for each of three audit events, and one for the decision log.
+    xadd: 6,
+    zadd: 6,
     zrange: 1,
     zrem: 3,
   },

@@ -48,7 +48,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
     workers: [liveWorker(of.worker)],
   });
   api.license('enterprise');
-  planted.legalHold = ((await send('legalHolds.create'))['hold'] as { id: string }).id;
+  planted.legalHold = ((await send('holds.create'))['hold'] as { id: string }).id;
   await send('schemas.put');
   await send('workers.createCredential');
   await send('topics.register');

@@ -61,7 +61,7 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     ...{ worker_id: worker, allowed_pools: ['demo'], allowed_topics: undefined, public_keys: [] },
   }),
   'approvals.repair': () => ({ apply: true }),
-  'legalHolds.create': (_words, tenant) => ({ tenant_id: tenant }),
+  'holds.create': (_words, tenant) => ({ tenant_id: tenant }),
   'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.renew': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.release': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock }),

@@ -41,7 +41,7 @@ const legalHold = shape<LegalHold>({
 });
 
 export const createLegalHold = endpoint({
-  id: 'legalHolds.create',
+  id: 'holds.create',
   method: 'post',
   path: '/api/v1/audit/legal-hold',
   summary: 'Keep the audit events of a tenant until the hold is released',
@@ -68,7 +68,7 @@ export const createLegalHold = endpoint({
 });
 
 export const listLegalHolds = endpoint({
-  id: 'legalHolds.list',
+  id: 'holds.list',
   method: 'get',
   path: '/api/v1/audit/legal-holds',
   summary: 'Legal holds, active and released, newest first',
@@ -87,7 +87,7 @@ export const listLegalHolds = endpoint({
 });
 
 export const releaseLegalHold = endpoint({
-  id: 'legalHolds.release',
+  id: 'holds.release',
   method: 'delete',
   path: '/api/v1/audit/legal-hold/:id',
   summary: 'Release a legal hold',

@@ -111,7 +111,7 @@ function findClass({ event_type, decision }: ShownEvent): keyof typeof classes {
 
 function findActivity(kind: keyof typeof classes, { action }: ShownEvent): readonly [number, string] {
   if (kind !== 'api') return kind === 'detection' ? [1, 'Create'] : [1, 'Logon'];
-  const verb = action.toLowerCase().slice(action.search(/[^._]*$/));
+  const verb = action.slice(Math.max(action.lastIndexOf('.'), action.lastIndexOf('_')) + 1).toLowerCase();
   return activities[verb] ?? [99, 'Other'];
 }
 

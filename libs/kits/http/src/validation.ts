@@ -135,7 +135,7 @@ function checkItems({ joi, accept }: Part, list: string, value: unknown): Checke
       continue;
     }
     const isLarge = sent !== undefined && JSON.stringify(sent).length > MAX_EXPLAINED_CHARS;
-    const result = joi.required().validate(sent, { abortEarly: isLarge });
+    const result = joi.required().prefs({ abortEarly: isLarge }).validate(sent);
     items.push(result.value);
     const { details = [] } = result.error ?? {};
     isStrange ||= details.some(({ type }) => type === 'object.unknown');
