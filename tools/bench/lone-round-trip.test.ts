@@ -20,11 +20,11 @@ const messages = [
 ];
 
 /** Calls of the processes to Redis per job; those of BullMQ's own scripts are `evalsha`. */
-const calls = { bzpopmin: 1, fcall: 2 };
+const calls = { fcall: 2 };
 
 /** Commands in Redis per job, including those inside scripts. */
 const commands = {
-  ...{ bzpopmin: 1, del: 1, exists: 4, expire: 2, fcall: 2, get: 1, hexists: 1, hmget: 3 },
+  ...{ del: 1, exists: 4, expire: 2, fcall: 2, get: 1, hexists: 1, hmget: 3 },
   ...{
     hset: 4,
     lpush: 1,
@@ -38,8 +38,7 @@ const commands = {
     time: 2,
     // One for each batch, one for each of three audit events, and one for the decision log.
     xadd: 6,
-    zadd: 6,
-    zrange: 1,
+    zadd: 5,
     zrem: 3,
   },
 };

@@ -14,8 +14,13 @@ end
 local bull_first_due = {}
 local bull_marked = {}
 
--- A worker sleeps until the first delayed entry is due, so only a new first entry has to wake it.
-local function bull_wake_for_delayed(prefix, id, due)
+-- BullMQ's workers sleep ten seconds at most and then read when the first delayed entry is due. The rest is for slow calls.
+local BULL_LONGEST_SLEEP_MS = 15000
+
+-- A worker sleeps until the first delayed entry is due, so only a new first entry has to wake it, and only one that is due
+-- before the worker wakes anyway: most entries are time limits of jobs, which end long before.
+local function bull_wake_for_delayed(prefix, id, due, delay_ms)
+  if delay_ms > BULL_LONGEST_SLEEP_MS then return end
   if bull_first_due[prefix] and due >= bull_first_due[prefix] then return end
   local first = redis.call('ZRANGE', prefix .. 'delayed', 0, 0, 'WITHSCORES')
   if first[1] == id then redis.call('ZADD', prefix .. 'marker', tonumber(first[2]) / 0x1000, '1') end
@@ -57,7 +62,7 @@ local function bull_add(queue, id, name, data, now_ms, delay_ms, priority, optio
   if delay_ms > 0 then
     local due = (now_ms + delay_ms) * 0x1000
     redis.call('ZADD', spec.prefix .. 'delayed', string.format('%.0f', due), id)
-    bull_wake_for_delayed(spec.prefix, id, due)
+    bull_wake_for_delayed(spec.prefix, id, due, delay_ms)
     return true
   end
   if priority > 0 and share then
