@@ -1,7 +1,8 @@
 import { jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
-import { plainRequest } from '@svc/testing';
+import { eventually, plainRequest } from '@svc/testing';
+import { Worker } from 'bullmq';
 import fc from 'fast-check';
 import { findKeyName, buildKeys, type Admission } from './index';
 import { useStore } from './store.testing';
@@ -174,6 +175,24 @@ describe('accepting', () => {
     expect(await use.store.jobs.accept({ ...plain, activeLimit: 1 })).toEqual({ kind: 'backpressure', active: 1 });
     expect(await use.store.jobs.load('b')).toBeUndefined();
   });
+
+  it('that waits long wakes no worker of its queue, and is delivered', async () => {
+    const delivered: number[] = [];
+    const worker = new Worker('jobs-waiting', () => Promise.resolve(void delivered.push(Date.now())), {
+      connection: { url: use.redisUrl },
+      prefix: `{${shard}}`,
+    });
+    await worker.waitUntilReady();
+    await use.accept('a');
+    const startedMs = Date.now();
+    await use.store.jobs.admit('a', admission({ waitMs: 16_000 }));
+    expect(await use.redis.exists(keys.queue('jobs-waiting', 'marker'))).toBe(0);
+
+    await eventually(() => expect(delivered).toHaveLength(1), { withinMs: 25_000 });
+    await worker.close();
+
+    expect(delivered[0]).toBeGreaterThanOrEqual(startedMs + 16_000);
+  }, 30_000);
 
   it('writes the same keys as BullMQ’s Queue.add', async () => {
     const queue = openQueue(queues.jobs, { url: use.redisUrl }, shard);
