@@ -29,7 +29,7 @@ export const velocityWindowsRemembered = 10_000;
 const MAX_WINDOWS = 2_000;
 
 /**
- * Reads the counts of kernels, written by velocity-2.lua of the kernel client.
+ * Reads the counts of kernels, written by velocity.lua of the kernel client.
  * See docs/reference/policy.md#velocity.
  */
 export class VelocityRepository {

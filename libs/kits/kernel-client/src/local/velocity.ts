@@ -3,7 +3,7 @@ import type { VelocityAnswer, VelocityCheck } from '@svc/policy';
 import { hash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { KernelEvents } from '../events';
-import { loadScript } from '../scripts';
+import { loadBatchedScript } from '../scripts';
 
 export type Counter = (check: VelocityCheck) => Promise<VelocityAnswer>;
 
@@ -20,15 +20,17 @@ export function velocityWindows(
   events: Pick<KernelEvents, 'velocityChecked' | 'failed'>,
   nowMs: () => number,
 ): Velocity {
-  const run = loadScript(redis, 'velocity-2');
+  const run = loadBatchedScript(redis, 'velocity');
   const ask =
     (how: 'count' | 'look'): Counter =>
     async ({ ruleId, key, windowSeconds, maxRequests, member = randomUUID() }) => {
       const startedMs = nowMs();
       const name = hash('sha256', key);
-      const places = [keys.velocity(ruleId, name), keys.velocityWindows(ruleId)];
       try {
-        const count = Number(await run(...places, how, member, windowSeconds * 1_000, name, velocityWindowsRemembered));
+        const count = await run({
+          keys: [keys.velocity(ruleId, name), keys.velocityWindows(ruleId)],
+          args: [how, member, windowSeconds * 1_000, name, velocityWindowsRemembered],
+        });
         events.velocityChecked(ruleId, count > maxRequests ? 'over' : 'within', nowMs() - startedMs);
         return { kind: 'count', count };
       } catch (error) {
