@@ -11,6 +11,7 @@ import { readAnchorFile, writeAnchorFile } from './chain/anchor-file';
 import { takeCheckpoint, witnessReader, type CheckpointDeps } from './chain/checkpoints';
 import { Sealer } from './chain/sealer';
 import type { VerifyDeps } from './chain/verify-chain';
+import { RefusedCredentials } from './sign-ins/refused-credentials';
 
 type AuditEnv = Pick<
   ApiEnv,
@@ -22,6 +23,7 @@ type AuditEnv = Pick<
   | 'auditAnchorIntervalMs'
   | 'auditChainFail'
   | 'auditRetention'
+  | 'defaultTenant'
 >;
 
 /** The audit chains of a process. */
@@ -36,6 +38,8 @@ export interface Audit {
   checkpointNow(tenant: string): Promise<void>;
   /** For `MountOptions`. */
   audited<T>(tenant: string, act: AuditAct, request: () => Promise<T>): Promise<T>;
+  /** Records refused credentials in the chain of the default tenant. */
+  refusals: RefusedCredentials;
   /** Seals and takes checkpoints on one replica. */
   loops(owner: string): Loop[];
 }
@@ -55,7 +59,7 @@ const LEASE_MS = 5_000;
  * @throws StartError when the signing key cannot be used
  */
 export async function openAudit(
-  { env, clock, log }: Pick<Boot<AuditEnv>, 'env' | 'clock' | 'log'>,
+  { env, clock, log, onStop }: Pick<Boot<AuditEnv>, 'env' | 'clock' | 'log' | 'onStop'>,
   { store, license, metrics }: AuditParts,
 ): Promise<Audit> {
   const hmacKey = env.auditHmacKey === undefined ? undefined : createSecretKey(Buffer.from(env.auditHmacKey));
@@ -78,7 +82,17 @@ export async function openAudit(
   const anchor = async (taken: SignedCheckpoint): Promise<void> => {
     if (anchorFile !== undefined) await writeAnchorFile(anchorFile, taken);
   };
+  const refusals = new RefusedCredentials({
+    record: (act) => store.audit.record(env.defaultTenant, act),
+    nowMs: () => clock.nowMs(),
+    onUnrecorded: (error) => {
+      metrics.auditFailures.inc({ reason: 'unrecorded' });
+      log.oncePer('refusals', 10_000).error('refused credentials were not recorded in the audit chain', { error });
+    },
+  });
+  onStop('refused credentials', () => refusals.flush());
   return {
+    refusals,
     sealer,
     verification: {
       hmacKey,
