@@ -8,6 +8,8 @@ export interface OpenAct {
   tenant: string;
   act: AuditAct;
   isRecorded: boolean;
+  /** Tenant of the sensitive content that the request reads. */
+  readsOf?: string;
 }
 
 const open = new AsyncLocalStorage<OpenAct>();
@@ -58,6 +60,19 @@ export function describeAct(
 ): void {
   const opened = open.getStore();
   if (opened) opened.act = { ...opened.act, ...more, extra: { ...opened.act.extra, ...extra } };
+}
+
+/**
+ * Marks the request under way as a read of something sensitive, before it is refused or answered. An act of type
+ * `governance.read` is recorded only if it is marked.
+ *
+ * @param tenant owner of what is read
+ */
+export function markSensitive(tenant: string, facts: Readonly<Record<string, string>> = {}): void {
+  const opened = open.getStore();
+  if (!opened) return;
+  opened.readsOf = tenant;
+  describeAct({}, facts);
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { SealedEvent, SignedCheckpoint } from '@svc/audit-chain';
-import { AppError, getCategory, type AuditAct } from '@svc/contract';
+import { getCategory, type AuditAct } from '@svc/contract';
 import type { License } from '@svc/identity';
 import { readSigningKey } from '@svc/policy';
 import type { Loop } from '@svc/platform';
 import { type ApiEnv, type auditMetrics, type Boot, type Handles, StartError } from '@svc/runtime';
-import { keys, withAct, type Store } from '@svc/store';
+import { keys, type Store } from '@svc/store';
+import { auditedBy } from './audited';
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readAnchorFile, writeAnchorFile } from './chain/anchor-file';
@@ -108,17 +109,7 @@ export async function openAudit(
       await sealer.seal();
       await checkpoint(tenant);
     },
-    audited: async (tenant, act, request) => {
-      const opened = { tenant, act, isRecorded: false };
-      const result = await withAct(opened, request);
-      if (opened.isRecorded) return result;
-      await store.audit.record(tenant, opened.act).catch((error: unknown) => {
-        metrics.auditFailures.inc({ reason: 'unrecorded' });
-        log.error('an act was not recorded in the audit chain', { error, action: act.action, tenant });
-        if (env.auditChainFail === 'closed') throw new AppError('store_unavailable', {}, { 'Retry-After': '2' });
-      });
-      return result;
-    },
+    audited: auditedBy({ env, log, store, metrics }),
     loops: (owner) => [
       {
         name: 'audit-sealer',
