@@ -41,14 +41,27 @@ describe('the endpoints and their handlers', () => {
   it('every change declares how it is recorded in the audit chain, with a resource that the request names', () => {
     const changing = endpoints.filter(({ method }) => method !== 'get');
     const silent = changing.filter((endpoint: Endpoint) => endpoint.audit === undefined).map(({ id }) => id);
-    const unnamed = changing.filter(({ audit, path, body }: Endpoint) => {
+    const unnamed = endpoints.filter(({ audit, path, body, query }: Endpoint) => {
       const field = typeof audit === 'object' ? audit.resource?.[1] : undefined;
       if (field === undefined || path.includes(`:${field}`)) return false;
-      return !(field in ((body?.describe().keys ?? {}) as object));
+      return ![body, query].some((part) => field in ((part?.describe().keys ?? {}) as object));
     });
 
     expect(silent).toEqual([]);
     expect(unnamed.map(({ id }) => id)).toEqual([]);
+  });
+
+  it('what only reads is recorded as a read, and nothing else is', () => {
+    const recorded = endpoints.filter(({ audit }: Endpoint) => typeof audit === 'object');
+    const types = recorded.map(({ method, audit }: Endpoint) => [
+      method === 'get',
+      typeof audit === 'object' && audit.type,
+    ]);
+
+    expect(
+      types.filter(([isGet]) => isGet).every(([, type]) => type === 'governance.read' || type === 'audit.export'),
+    ).toBe(true);
+    expect(types.filter(([isGet]) => !isGet).map(([, type]) => type)).not.toContain('governance.read');
   });
 
   it('the OpenAPI document is derived from them', () => {

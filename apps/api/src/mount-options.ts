@@ -16,7 +16,7 @@ export interface MountParts {
   metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
   config: EffectiveConfig;
   dataUrls: DataUrlDeps;
-  audit: Pick<Audit, 'audited'>;
+  audit: Pick<Audit, 'audited' | 'refusals'>;
 }
 
 /** Options of the HTTP surface: authorization, limits, logs and metrics. */
@@ -76,8 +76,11 @@ export function mountOptions(
     onRejected: ({ endpoint, code }) => {
       if (endpoint?.id === submitJob.id) metrics.submitRejected.inc({ reason: code });
     },
-    onRefused: ({ code, method, path, requestId }) =>
-      log.oncePer(`refused:${code}`, 1_000).info('credentials rejected', { code, method, path, request_id: requestId }),
+    onRefused: (refused) => {
+      const { code, method, path, requestId } = refused;
+      log.oncePer(`refused:${code}`, 1_000).info('credentials rejected', { code, method, path, request_id: requestId });
+      audit.refusals.note(refused);
+    },
     onDefect: (error, { endpoint, requestId }) => log.error('defect', { error, endpoint, request_id: requestId }),
     checkAnswers: false,
   };

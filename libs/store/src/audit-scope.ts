@@ -1,4 +1,5 @@
 import type { AuditAct } from '@svc/contract';
+import { canonicalHash } from '@svc/json';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ScriptName } from './script-name';
 
@@ -7,6 +8,8 @@ export interface OpenAct {
   tenant: string;
   act: AuditAct;
   isRecorded: boolean;
+  /** Tenant of the sensitive content that the request reads. */
+  readsOf?: string;
 }
 
 const open = new AsyncLocalStorage<OpenAct>();
@@ -24,6 +27,7 @@ const changes: Partial<Record<ScriptName, readonly string[]>> = {
   postRun: ['posted'],
   releaseLock: ['held', 'freed'],
   removeDeadLetter: ['removed'],
+  removeEvalDataset: ['removed'],
   removeRun: ['removed'],
   removeSchedule: ['removed'],
   removeSchema: ['removed'],
@@ -33,6 +37,7 @@ const changes: Partial<Record<ScriptName, readonly string[]>> = {
   revokeWorkerCredential: ['revoked'],
   revokeWorkerSession: ['revoked'],
   settleQuarantine: ['settled'],
+  writeEvalDataset: ['written'],
   writePolicy: ['written'],
   writeSchedule: ['written'],
   writeSchema: ['created', 'replaced'],
@@ -45,6 +50,9 @@ const changes: Partial<Record<ScriptName, readonly string[]>> = {
 /** Runs a request whose change is recorded as this act. */
 export const withAct = <T>(opened: OpenAct, run: () => Promise<T>): Promise<T> => open.run(opened, run);
 
+/** Runs a change that a request causes but that is not its own, such as a migration: it does not record the act. */
+export const outsideAct = <T>(run: () => Promise<T>): Promise<T> => open.exit(run);
+
 /** Adds facts to the act of the request under way, before its change is made: ids, hashes, reasons. Never secrets. */
 export function describeAct(
   more: Partial<Pick<AuditAct, 'reason' | 'decision' | 'job_id' | 'agent_id'>>,
@@ -52,6 +60,33 @@ export function describeAct(
 ): void {
   const opened = open.getStore();
   if (opened) opened.act = { ...opened.act, ...more, extra: { ...opened.act.extra, ...extra } };
+}
+
+/**
+ * Marks the request under way as a read of something sensitive, before it is refused or answered. An act of type
+ * `governance.read` is recorded only if it is marked.
+ *
+ * @param tenant owner of what is read
+ */
+export function markSensitive(tenant: string, facts: Readonly<Record<string, string>> = {}): void {
+  const opened = open.getStore();
+  if (!opened) return;
+  opened.readsOf = tenant;
+  describeAct({}, facts);
+}
+
+/**
+ * Adds the hashes of a written or removed content to the act of the request under way: SHA-256 of canonical JSON.
+ *
+ * @param before content that the writer has read and replaces by compare-and-set; undefined = none, or only the script knows it,
+ * which then records its hash
+ */
+export function describeContent(after: unknown, before?: unknown): void {
+  if (!open.getStore()) return;
+  const [after_hash, before_hash] = [after, before].map((content) =>
+    content === undefined ? '' : canonicalHash(content),
+  );
+  describeAct({}, { after_hash: after_hash ?? '', before_hash: before_hash ?? '' });
 }
 
 /** The act that a call of this script records, unless an earlier call has. */

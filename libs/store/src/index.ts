@@ -1,5 +1,5 @@
 export * from './audit.repository';
-export { describeAct, withAct, type OpenAct } from './audit-scope';
+export { describeAct, describeContent, markSensitive, outsideAct, withAct, type OpenAct } from './audit-scope';
 export * from './config.repository';
 export * from './connect';
 export * from './data.repository';

@@ -1,4 +1,6 @@
+import { canonicalHash } from '@svc/json';
 import type { Redis } from 'ioredis';
+import { describeAct } from './audit-scope';
 import type { Keys } from './keys';
 import { parseJson, type JsonObject } from './run.record';
 import { runScript } from './scripts';
@@ -88,6 +90,8 @@ export class ScheduleRepository {
 
   /** Atomic: record, index and the queue entry of the next due time. Earlier pending starts are removed. */
   async write({ id, tenant, workflowId, revision, document, dueMs, by }: ScheduleWrite): Promise<WriteScheduleOutcome> {
+    const hash = canonicalHash(document);
+    describeAct({}, { after_hash: hash });
     const reply = await runScript(
       this.redis,
       'writeSchedule',
@@ -100,6 +104,7 @@ export class ScheduleRepository {
       dueMs ?? '',
       by,
       maxSchedulesPerWorkflow,
+      hash,
     );
     const [kind, detail = ''] = reply as [WriteScheduleOutcome['kind'], string?];
     switch (kind) {

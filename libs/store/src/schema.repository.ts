@@ -1,5 +1,7 @@
 import { everyTenant, limits, type TenantScope } from '@svc/contract';
+import { canonicalHash } from '@svc/json';
 import type { Redis } from 'ioredis';
+import { describeAct } from './audit-scope';
 import { keys } from './keys';
 import { runScript } from './scripts';
 
@@ -42,7 +44,9 @@ export class SchemaRepository {
     scope: TenantScope,
     { id, document, alias = '', maxSchemas, nowUs }: SchemaWrite,
   ): Promise<SchemaOutcome> {
-    const args = [id, scope, JSON.stringify(document), alias, maxSchemas, limits.tenantSchemas, nowUs];
+    const hash = canonicalHash(document);
+    const args = [id, scope, JSON.stringify(document), alias, maxSchemas, limits.tenantSchemas, nowUs, hash];
+    describeAct({}, { after_hash: hash });
     const reply = await runScript(this.redis, 'writeSchema', keys.schema(id), ...args);
     const [kind, detail = ''] = reply as [SchemaOutcome['kind'], string?];
     switch (kind) {

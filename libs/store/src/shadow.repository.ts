@@ -1,5 +1,7 @@
+import { sha256 } from '@svc/audit-chain';
 import type { ShadowHead } from '@svc/contract';
 import type { Redis } from 'ioredis';
+import { describeAct } from './audit-scope';
 import { keys } from './keys';
 import { luaJson } from './lua-json';
 import { auditOnly, type KeptSnapshots } from './policy.repository';
@@ -30,7 +32,9 @@ export class ShadowRepository {
   /** Compare-and-set. @returns whether it was written; if not, no audit entry was written either */
   async write(tenant: string, bundle: string, { read, shadow, audit }: ShadowWrite): Promise<boolean> {
     const { content = '', ...head } = shadow ?? {};
-    const texts = [tenant, bundle, read, shadow ? luaJson(head) : '', content];
+    const hash = shadow ? { content_hash: sha256(content) } : {};
+    describeAct({}, { after_hash: hash.content_hash ?? '' });
+    const texts = [tenant, bundle, read, shadow ? luaJson({ ...head, ...hash }) : '', content];
     const reply = await runScript(this.redis, 'writeShadow', keys.shadows(tenant), ...texts, ...auditOnly(audit));
     return (reply as [string])[0] === 'written';
   }

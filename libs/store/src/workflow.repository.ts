@@ -1,6 +1,7 @@
 import type { TenantScope } from '@svc/contract';
 import { fingerprint } from '@svc/json';
 import type { Redis } from 'ioredis';
+import { describeAct } from './audit-scope';
 import type { ConfigDocument } from './config.repository';
 import type { Keys } from './keys';
 import { toPolicyWriteArgs, type KeptSnapshots } from './policy.repository';
@@ -73,7 +74,9 @@ export class WorkflowRepository {
     { tenant, id, document, expectedVersion, by, author = '' }: WorkflowWrite,
     policy?: PolicyPart,
   ): Promise<WriteWorkflowOutcome | { kind: 'policy_changed' }> {
-    const values = [id, tenant, JSON.stringify(document), fingerprint(document), expectedVersion ?? '', by, author];
+    const hash = fingerprint(document);
+    describeAct({}, { after_hash: hash });
+    const values = [id, tenant, JSON.stringify(document), hash, expectedVersion ?? '', by, author];
     const reply = await this.run('writeWorkflow', id, values, policy);
     const [kind, version = '', at = ''] = reply as [WriteWorkflowOutcome['kind'] | 'policy_changed', string?, string?];
     switch (kind) {

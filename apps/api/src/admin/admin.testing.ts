@@ -1,5 +1,5 @@
 import { endpoints } from '@svc/contract';
-import { mount, openapi, serve, serveSwagger, type Listening, type MountOptions } from '@svc/http';
+import { mount, openapi, serve, serveSwagger, type Listening, type MountOptions, type RefusedRequest } from '@svc/http';
 import { authenticator, openApiKeys, openSessions } from '@svc/identity';
 import { queues } from '@svc/queues.config';
 import { keys, openStore, type Store } from '@svc/store';
@@ -36,6 +36,8 @@ export interface AdminSite {
   readonly redis: Redis;
   /** Unexpected errors. */
   readonly defects: unknown[];
+  /** Refused credentials, in order. */
+  readonly refused: RefusedRequest[];
   /** Current behaviour of the site; reset before each test. */
   readonly set: Settings;
 }
@@ -47,6 +49,7 @@ export const ownForm = (site: AdminSite) => ({ Origin: site.url, Accept: 'text/h
 export function useAdminSite({ production = false, trustedProxies = [] as readonly string[] } = {}): AdminSite {
   const set = { ...usual };
   const defects: unknown[] = [];
+  const refused: RefusedRequest[] = [];
   const stops: (() => unknown)[] = [];
   let open: { server: TestServer; redis: Redis; store: Store; listening: Listening } | undefined;
 
@@ -60,6 +63,7 @@ export function useAdminSite({ production = false, trustedProxies = [] as readon
       production,
       trustedProxies,
       defects,
+      refused,
       onStop: (_name, stop) => void stops.push(stop),
     });
     const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
@@ -71,6 +75,7 @@ export function useAdminSite({ production = false, trustedProxies = [] as readon
   beforeEach(async () => {
     Object.assign(set, usual);
     defects.length = 0;
+    refused.length = 0;
     if (open) await emptyRedis(open.server.url);
   });
   afterAll(async () => {
@@ -95,6 +100,7 @@ export function useAdminSite({ production = false, trustedProxies = [] as readon
       return opened().redis;
     },
     defects,
+    refused,
     set,
   };
 }
@@ -105,10 +111,11 @@ interface SiteParts {
   production: boolean;
   trustedProxies: readonly string[];
   defects: unknown[];
+  refused: RefusedRequest[];
   onStop(name: string, stop: () => unknown): void;
 }
 
-function buildSite({ store, set, production, trustedProxies, defects, onStop }: SiteParts) {
+function buildSite({ store, set, production, trustedProxies, defects, refused, onStop }: SiteParts) {
   const nowMs = () => Date.now();
   const onProblem = (problem: unknown) => void defects.push(problem);
   const held = openApiKeys(
@@ -138,6 +145,12 @@ function buildSite({ store, set, production, trustedProxies, defects, onStop }: 
         production: false,
       },
     ),
+    audited: async (tenant, act, request) => {
+      const result = await request();
+      await store.audit.record(tenant, act);
+      return result;
+    },
+    onRefused: (refusal) => void refused.push(refusal),
     gate: { rbac: () => set.rbac },
     rateLimits: { api: limiter, open: limiter },
     bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000, data: 10_000, dataset: 10_000 },

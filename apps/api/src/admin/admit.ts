@@ -1,5 +1,6 @@
 import { AppError, type Access, type Caller } from '@svc/contract';
 import { getClientAddress, getCredentials, guessBucket, mayUse } from '@svc/http';
+import { findCredentialKind } from '@svc/identity';
 import type { Request } from 'express';
 import type { AdminDeps } from './deps';
 
@@ -18,11 +19,13 @@ const adminPages = { method: 'get', path: '/admin' } as const;
 export async function admit(req: Request, { surface }: AdminDeps): Promise<Caller> {
   const { method, originalUrl } = req;
   const path = originalUrl.split('?', 1)[0] ?? '';
-  const outcome = await surface.authenticate(getCredentials(req, adminPages));
+  const presented = getCredentials(req, adminPages);
+  const outcome = await surface.authenticate(presented);
   if (outcome.kind === 'refused') {
     const ip = getClientAddress(req);
     const requestId = String(req.res?.getHeader('X-Request-Id') ?? '');
-    surface.onRefused?.({ code: outcome.code, method, path, ip, requestId });
+    const credential = findCredentialKind(presented);
+    surface.onRefused?.({ code: outcome.code, credential, method, path, ip, requestId });
     if (presentsCredentials(req)) await takeGuess(ip, surface);
     throw new AppError(outcome.code, outcome.extras);
   }

@@ -7,7 +7,7 @@ export interface AdminDeps {
   store: Store;
   sessions: Sessions;
   /** Options of the REST surface: the pages share its authentication, authorization and limits. */
-  surface: Pick<MountOptions, 'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'asAppError'>;
+  surface: Pick<MountOptions, 'authenticate' | 'audited' | 'gate' | 'rateLimits' | 'onRefused' | 'asAppError'>;
   /** Whether cookies are always Secure; otherwise only on TLS connections. */
   secureCookies: boolean;
 }

@@ -1,3 +1,4 @@
+import { readOutbox } from '@svc/audit-chain';
 import { sessionCookieName } from '@svc/identity';
 import request from 'supertest';
 import { apiKeys, ownForm, useAdminSite } from './admin.testing';
@@ -43,6 +44,34 @@ describe('signing in', () => {
     expect((await queues(getSession(answer))).status).toBe(200);
     const token = getSession(answer).slice(sessionCookieName.length + 1);
     for (const secret of [token, apiKeys.admin]) expect(await storedText()).not.toContain(secret);
+  });
+
+  it('signing in and out are events of the caller’s tenant, without the token; a refused key is reported', async () => {
+    const first = await send({ api_key: apiKeys.everywhere, tenant: 'globex' });
+    await request(site.url).post('/admin/logout').set(ownForm(site)).set('Cookie', getSession(first));
+    await request(site.url).post('/admin/logout').set(ownForm(site)).set('Cookie', getSession(first));
+    await send({ api_key: 'a-key-that-was-guessed' });
+
+    const lines = (await site.store.audit.outbox(10)).flatMap(({ lines: text }) => readOutbox(text));
+    expect(lines).toEqual([
+      expect.objectContaining({
+        tenant_id: 'globex',
+        event_type: 'system.auth',
+        action: 'auth.sign_in',
+        identity: 'eve',
+        extra: expect.objectContaining({
+          auth_method: 'api_key',
+          source_ip: '127.0.0.1',
+          path: '/admin/login',
+        }) as object,
+      }),
+      expect.objectContaining({ tenant_id: 'globex', action: 'auth.sign_out', identity: 'eve' }),
+    ]);
+    const token = getSession(first).slice(sessionCookieName.length + 1);
+    for (const secret of [token, apiKeys.everywhere]) expect(JSON.stringify(lines)).not.toContain(secret);
+    expect(site.refused).toEqual([
+      expect.objectContaining({ code: 'unauthorized', credential: 'api_key', path: '/admin/login' }),
+    ]);
   });
 
   it('303: a key of several tenants acts for the named tenant', async () => {

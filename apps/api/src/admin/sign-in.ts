@@ -1,3 +1,4 @@
+import { toSignInAct } from '@svc/audit';
 import { AppError, type Caller } from '@svc/contract';
 import { addressBucket, getClientAddress, mayUse } from '@svc/http';
 import { bareKey, sessionCookies, sha256 } from '@svc/identity';
@@ -50,15 +51,19 @@ export function signIn(deps: AdminDeps): express.Router {
     async (req, res) => {
       const { api_key: key, tenant, next } = readFields(req.body);
       const caller = await checkKey(key, tenant, deps);
-      if (!caller) return sendPage(res, 401, signInPage({ problem: refused, tenant, next: ownPage(next) ?? '' }));
-      await startSession(req, res, deps, { keyDigest: sha256(key), tenant: caller.tenant });
+      if (!caller) {
+        deps.surface.onRefused?.({ code: 'unauthorized', credential: 'api_key', method: 'POST', ...getOrigin(req) });
+        return sendPage(res, 401, signInPage({ problem: refused, tenant, next: ownPage(next) ?? '' }));
+      }
+      const session = { keyDigest: sha256(key), tenant: caller.tenant };
+      await recorded(req, deps, 'auth.sign_in', caller, () => startSession(req, res, deps, session));
       await Promise.all([ofAddress.delete(getAddressBucket(req)), ofKey.delete(getKeyDigest(req))]);
       res.redirect(303, ownPage(next) ?? home);
     },
   );
   router.get('/logout', (_req, res) => sendPage(res, 200, signOutPage));
   router.post('/logout', onlyOwnForms, async (req, res) => {
-    await endSession(req, deps);
+    await signOut(req, deps);
     clearSessionCookie(req, res, deps.secureCookies);
     res.redirect(303, '/admin/login');
   });
@@ -122,6 +127,31 @@ async function startSession(
   const made = await deps.sessions.create(session);
   setSessionCookie(req, res, { ...made, secure: deps.secureCookies });
 }
+
+/** A session that has ended before has no caller, and ending it is not recorded. */
+async function signOut(req: Request, deps: AdminDeps): Promise<void> {
+  const outcome = await deps.surface.authenticate({ cookie: req.headers.cookie });
+  const end = () => endSession(req, deps);
+  if (outcome.kind === 'refused' || !outcome.byCookie) return end();
+  return recorded(req, deps, 'auth.sign_out', outcome.caller, end);
+}
+
+/** Runs what opens or ends a session, and records it in the audit chain of the caller's tenant. @throws store_unavailable */
+function recorded(
+  req: Request,
+  { surface }: AdminDeps,
+  action: 'auth.sign_in' | 'auth.sign_out',
+  caller: Caller,
+  run: () => Promise<void>,
+): Promise<void> {
+  return surface.audited ? surface.audited(caller.tenant, toSignInAct(action, caller, getOrigin(req)), run) : run();
+}
+
+const getOrigin = (req: Request) => ({
+  path: `${req.baseUrl}${req.path}`,
+  ip: getClientAddress(req),
+  requestId: String(req.res?.getHeader('X-Request-Id') ?? ''),
+});
 
 async function endSession(req: Request, { sessions }: AdminDeps): Promise<void> {
   for (const token of sessionCookies(req.headers.cookie)) await sessions.end(token);

@@ -1,6 +1,6 @@
 import { AppError, type Caller, type Endpoint } from '@svc/contract';
 import type { GrpcCall } from '@svc/grpc';
-import type { CredentialRef } from '@svc/identity';
+import { findCredentialKind, type CredentialRef } from '@svc/identity';
 import {
   checkNamedTenant,
   clientAddressBehind,
@@ -95,11 +95,13 @@ async function authenticated(
   endpoint: Endpoint,
   options: GateOptions,
 ): Promise<{ caller: Caller; credential: CredentialRef }> {
-  const outcome = await options.authenticate(readCredentials(call, endpoint));
+  const presented = readCredentials(call, endpoint);
+  const outcome = await options.authenticate(presented);
   if (outcome.kind === 'caller') return outcome;
   const peer = call.peer.replace(/:\d+$/, '');
   const ip = clientAddressBehind(options.trustedProxies ?? [])(peer, call.metadata('x-forwarded-for'));
-  options.onRefused?.({ code: outcome.code, ...requestFor(endpoint), method: 'GRPC', ip, requestId: '' });
+  const credential = findCredentialKind(presented);
+  options.onRefused?.({ code: outcome.code, credential, ...requestFor(endpoint), method: 'GRPC', ip, requestId: '' });
   await takeRate(options, guessBucket(ip));
   throw new AppError(outcome.code, outcome.extras ?? {});
 }

@@ -13,6 +13,7 @@ import {
   type Incoming,
   type MountOptions,
 } from '@svc/http';
+import { findCredentialKind } from '@svc/identity';
 
 export type UpgradeOptions = Pick<
   MountOptions,
@@ -72,7 +73,8 @@ export function upgradeAdmission(options: UpgradeOptions) {
     if (outcome.kind === 'refused' || isUnproven) {
       const code = outcome.kind === 'refused' ? outcome.code : 'origin_not_allowed';
       // The declared path: the key may be part of the sent one.
-      options.onRefused?.({ code, method: 'GET', path: endpoint.path, ip, requestId: exchange.requestId });
+      const credential = findCredentialKind(presented);
+      options.onRefused?.({ code, credential, method: 'GET', path: endpoint.path, ip, requestId: exchange.requestId });
       await takeStreamRate(options, guessBucket(ip));
       throw new AppError(code, outcome.kind === 'refused' ? outcome.extras : {});
     }

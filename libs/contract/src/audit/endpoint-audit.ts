@@ -3,7 +3,8 @@ import type { AuditSeverity } from './event';
 
 /**
  * How the calls of an endpoint are recorded in the audit chain of the caller's tenant. `self`: the scripts behind it record
- * what changes. `none`: it changes nothing.
+ * what changes. `none`: it changes nothing. A read has the type `governance.read`, and is recorded if its operation marks what it
+ * reads as sensitive (`markSensitive` of the store).
  */
 export type EndpointAudit =
   | {

@@ -16,7 +16,7 @@ export const auditEventTypes = {
   'governance.config_change': { category: 'governance', holds: 'a change of configuration, schemas, pools or topics' },
   'governance.workflow_change': { category: 'governance', holds: 'a change of a workflow or schedule' },
   'governance.eval': { category: 'governance', holds: 'an evaluation dataset, run or comparison created or removed' },
-  'governance.read': { category: 'governance', holds: 'a read of a withheld result or of a secret' },
+  'governance.read': { category: 'governance', holds: 'a read of stored documents by an administrator, or of a result that was withheld; also a refused one' },
   'job.transition': { category: 'routine', holds: 'a job that changed its state' },
   'job.request': { category: 'routine', holds: 'a request about a job, such as its cancellation' },
   'run.transition': { category: 'routine', holds: 'a run that changed its status' },

@@ -57,6 +57,7 @@ export const getArtifact = endpoint({
   method: 'get',
   path: '/api/v1/artifacts/:ptr',
   summary: 'Read an artifact',
+  audit: { type: 'governance.read', action: 'artifact.read', resource: ['artifact', 'ptr'] },
   access: { permission: 'jobs.read', roles: 'any' },
   params: { ptr: Joi.string().max(512).description('Percent-encoded pointer, or the bare uuid.') },
   query: shape<{ max_bytes?: number }>({
@@ -103,6 +104,7 @@ export const readMemory = endpoint({
   method: 'get',
   path: '/api/v1/memory',
   summary: 'Read the document of a context, result or memory pointer',
+  audit: { type: 'governance.read', action: 'memory.read', resource: ['document', 'ptr'] },
   access: { permission: 'memory.read', roles: ['admin'] },
   params: {},
   query: shape<{ ptr?: string; key?: string }>({

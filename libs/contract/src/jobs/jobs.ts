@@ -209,6 +209,7 @@ export const getJob = endpoint({
   method: 'get',
   path: '/api/v1/jobs/:id',
   summary: 'Read a job',
+  audit: { type: 'governance.read', action: 'output.read', resource: ['job', 'id'] },
   access: { permission: 'jobs.read', roles: 'any' },
   params: { id: jobId },
   query: shape<GetJobQuery>({

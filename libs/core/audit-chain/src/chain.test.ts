@@ -281,6 +281,13 @@ describe('a line of the outbox', () => {
     ]);
   });
 
+  it('of an act has the hash of the content that it replaced', () => {
+    const act = { ...fact(), extra: { after_hash: 'a' } };
+
+    const [read] = readOutbox(line('act', 'acme', '1000000', JSON.stringify(act), 'b'));
+    expect(read?.extra).toEqual({ after_hash: 'a', before_hash: 'b' });
+  });
+
   it('of another kind is refused', () => {
     expect(() => readOutbox('x\ty')).toThrow('a line of kind x');
   });

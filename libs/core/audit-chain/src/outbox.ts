@@ -4,7 +4,7 @@ import type { AuditAct, AuditFact } from '@svc/contract';
  * Lines of the audit outbox. Scripts append them with the change that they record (libs/store/src/scripts/include/base.lua), in
  * columns that are separated by tabs, because a script that writes JSON costs more than the change:
  *
- *   act  tenant  µs  act (JSON)
+ *   act  tenant  µs  act (JSON)  hash of the content that was replaced
  *   job  tenant  µs  id  event  from  to  topic  run  attempt  worker  error code  decision (JSON)  approval (JSON)  request (JSON)  submitter  job hash
  *   run  tenant  µs  id  workflow  from  to
  */
@@ -49,7 +49,7 @@ function readLine(line: string): AuditFact {
   const head = { tenant_id: tenant, timestamp: toTimestamp(Number(stamp)) };
   switch (kind) {
     case 'act':
-      return { ...readAct(columns[0] ?? ''), ...head };
+      return { ...readAct(columns[0] ?? '', columns[1] ?? ''), ...head };
     case 'job':
       return readJob(head, columns);
     case 'run': {
@@ -62,12 +62,13 @@ function readLine(line: string): AuditFact {
   }
 }
 
-function readAct(text: string): AuditAct {
+function readAct(text: string, contentBefore: string): AuditAct {
   const act = JSON.parse(text) as Partial<AuditAct>;
   for (const field of ['event_type', 'action', 'severity'] as const) {
     if (typeof act[field] !== 'string') throw new Error(`the audit outbox has an act without ${field}`);
   }
-  return act as AuditAct;
+  if (contentBefore === '') return act as AuditAct;
+  return { ...(act as AuditAct), extra: { ...act.extra, before_hash: contentBefore } };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

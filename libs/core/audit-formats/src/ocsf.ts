@@ -110,7 +110,8 @@ function findClass({ event_type, decision }: ShownEvent): keyof typeof classes {
 }
 
 function findActivity(kind: keyof typeof classes, { action }: ShownEvent): readonly [number, string] {
-  if (kind !== 'api') return kind === 'detection' ? [1, 'Create'] : [1, 'Logon'];
+  if (kind === 'detection') return [1, 'Create'];
+  if (kind === 'authentication') return action === 'auth.sign_out' ? [2, 'Logoff'] : [1, 'Logon'];
   const verb = action.slice(Math.max(action.lastIndexOf('.'), action.lastIndexOf('_')) + 1).toLowerCase();
   return activities[verb] ?? [99, 'Other'];
 }

@@ -4,6 +4,7 @@ export { openAuditExport, type AuditExport } from './open-audit-export';
 export { eventFilter, toEventView } from './chain/read-events';
 export { chainTenant, readTime } from './chain/chain-scope';
 export { Sealer } from './chain/sealer';
+export { toSignInAct } from './sign-ins/sign-in-act';
 export { openTree } from './chain/tree';
 export { type ReadWitnesses, verifier, verifyNewest, verifyWhole, type VerifyDeps } from './chain/verify-chain';
 export {

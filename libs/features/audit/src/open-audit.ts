@@ -1,16 +1,18 @@
 import type { SealedEvent, SignedCheckpoint } from '@svc/audit-chain';
-import { AppError, getCategory, type AuditAct } from '@svc/contract';
+import { getCategory, type AuditAct } from '@svc/contract';
 import type { License } from '@svc/identity';
 import { readSigningKey } from '@svc/policy';
 import type { Loop } from '@svc/platform';
 import { type ApiEnv, type auditMetrics, type Boot, type Handles, StartError } from '@svc/runtime';
-import { keys, withAct, type Store } from '@svc/store';
+import { keys, type Store } from '@svc/store';
+import { auditedBy } from './audited';
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readAnchorFile, writeAnchorFile } from './chain/anchor-file';
 import { takeCheckpoint, witnessReader, type CheckpointDeps } from './chain/checkpoints';
 import { Sealer } from './chain/sealer';
 import type { VerifyDeps } from './chain/verify-chain';
+import { RefusedCredentials } from './sign-ins/refused-credentials';
 
 type AuditEnv = Pick<
   ApiEnv,
@@ -22,6 +24,7 @@ type AuditEnv = Pick<
   | 'auditAnchorIntervalMs'
   | 'auditChainFail'
   | 'auditRetention'
+  | 'defaultTenant'
 >;
 
 /** The audit chains of a process. */
@@ -36,6 +39,8 @@ export interface Audit {
   checkpointNow(tenant: string): Promise<void>;
   /** For `MountOptions`. */
   audited<T>(tenant: string, act: AuditAct, request: () => Promise<T>): Promise<T>;
+  /** Records refused credentials in the chain of the default tenant. */
+  refusals: RefusedCredentials;
   /** Seals and takes checkpoints on one replica. */
   loops(owner: string): Loop[];
 }
@@ -55,7 +60,7 @@ const LEASE_MS = 5_000;
  * @throws StartError when the signing key cannot be used
  */
 export async function openAudit(
-  { env, clock, log }: Pick<Boot<AuditEnv>, 'env' | 'clock' | 'log'>,
+  { env, clock, log, onStop }: Pick<Boot<AuditEnv>, 'env' | 'clock' | 'log' | 'onStop'>,
   { store, license, metrics }: AuditParts,
 ): Promise<Audit> {
   const hmacKey = env.auditHmacKey === undefined ? undefined : createSecretKey(Buffer.from(env.auditHmacKey));
@@ -78,7 +83,17 @@ export async function openAudit(
   const anchor = async (taken: SignedCheckpoint): Promise<void> => {
     if (anchorFile !== undefined) await writeAnchorFile(anchorFile, taken);
   };
+  const refusals = new RefusedCredentials({
+    record: (act) => store.audit.record(env.defaultTenant, act),
+    nowMs: () => clock.nowMs(),
+    onUnrecorded: (error) => {
+      metrics.auditFailures.inc({ reason: 'unrecorded' });
+      log.oncePer('refusals', 10_000).error('refused credentials were not recorded in the audit chain', { error });
+    },
+  });
+  onStop('refused credentials', () => refusals.flush());
   return {
+    refusals,
     sealer,
     verification: {
       hmacKey,
@@ -94,17 +109,7 @@ export async function openAudit(
       await sealer.seal();
       await checkpoint(tenant);
     },
-    audited: async (tenant, act, request) => {
-      const opened = { tenant, act, isRecorded: false };
-      const result = await withAct(opened, request);
-      if (opened.isRecorded) return result;
-      await store.audit.record(tenant, opened.act).catch((error: unknown) => {
-        metrics.auditFailures.inc({ reason: 'unrecorded' });
-        log.error('an act was not recorded in the audit chain', { error, action: act.action, tenant });
-        if (env.auditChainFail === 'closed') throw new AppError('store_unavailable', {}, { 'Retry-After': '2' });
-      });
-      return result;
-    },
+    audited: auditedBy({ env, log, store, metrics }),
     loops: (owner) => [
       {
         name: 'audit-sealer',

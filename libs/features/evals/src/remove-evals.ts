@@ -1,5 +1,6 @@
 import { buildAudit } from '@svc/audit';
 import { AppError, type Caller, type ForceQuery } from '@svc/contract';
+import { describeAct } from '@svc/store';
 import type { EvalDeps } from './eval-deps';
 import { requireDataset } from './read-datasets';
 import { missingCodes, requireRun } from './read-runs';
@@ -16,6 +17,7 @@ export async function removeDataset(deps: EvalDeps, caller: Caller, id: string, 
     resource_name: dataset.name,
     extra: { version: String(dataset.version), content_hash: dataset.content_hash },
   });
+  describeAct({}, { before_hash: dataset.content_hash });
   if (!(await deps.datasets.remove(dataset, deps.evalRuns.keepMs, audit))) throw new AppError('eval_dataset_not_found');
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@svc/contract';
 import { writerName } from '@svc/identity';
 import { canonicalJson } from '@svc/json';
+import { describeAct } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { compressJson } from './compressed-json';
@@ -67,6 +68,7 @@ export async function storeDataset(deps: EvalDeps, caller: Caller, dataset: NewD
     resource_name: name,
     extra: { content_hash: head.content_hash, entry_count: String(head.entry_count) },
   });
+  describeAct({}, { after_hash: head.content_hash });
   const outcome = await deps.admission.data(tenant, entries.length, () =>
     deps.datasets.write({ id, tenant, name, version, head, entries, audit }),
   );

@@ -16,7 +16,7 @@ import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import { applyEnding, type JobEnding, type JobEndings, type JobRecord, type Store } from '@svc/store';
 import { jobDetailText, toJobItem } from './job-views';
 import type { RecentJob, RecentJobs } from './recent-jobs';
-import { isWithheld } from './withheld';
+import { isWithheld, markOutputRead } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
 export async function findJob({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobRecord> {
@@ -50,6 +50,8 @@ async function readDetail(
   job: JobRecord,
   { input, result }: KnownBodies = {},
 ): Promise<JsonText<JobDetail>> {
+  // While the output is withheld, its details show none of it.
+  if (!isWithheld(job)) markOutputRead(job);
   const bodies = await Promise.all([input ?? readContext(store, job), result ?? readResult(store, job)]);
   return new JsonText(jobDetailText(job, ...bodies));
 }

@@ -1,5 +1,5 @@
 import { isOwnResult, isStorePointer } from '@svc/contract';
-import type { JobRecord, Store } from '@svc/store';
+import { markSensitive, type JobRecord, type Store } from '@svc/store';
 
 /**
  * Whether the output of the job is withheld from readers. A quarantine holds until it is released.
@@ -7,6 +7,15 @@ import type { JobRecord, Store } from '@svc/store';
  */
 export const isWithheld = ({ state, output_safety }: Pick<JobRecord, 'state' | 'output_safety'>): boolean =>
   state === 'OUTPUT_QUARANTINED' && output_safety?.released_at === undefined;
+
+/**
+ * Records a read of the output of a job that was withheld, or still is, in which case the read is refused.
+ * See docs/reference/audit.md#sensitive-reads.
+ */
+export function markOutputRead(job: Pick<JobRecord, 'id' | 'tenant' | 'state' | 'output_safety'>): void {
+  const wasReleased = job.output_safety?.released_at !== undefined;
+  if (wasReleased || isWithheld(job)) markSensitive(job.tenant, { source_job: job.id });
+}
 
 const MAX_PARTS = 8;
 

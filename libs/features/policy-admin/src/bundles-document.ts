@@ -1,6 +1,6 @@
 import { AppError, managedScope, type Caller } from '@svc/contract';
 import { isBundleVisible, policyPlace, readBundles, type BundleRecord } from '@svc/policy';
-import type { ConfigDocument, PolicySnapshot } from '@svc/store';
+import { describeContent, type ConfigDocument, type PolicySnapshot } from '@svc/store';
 import { announceChange, readDocument, successor } from '@svc/settings';
 import { buildAudit, type PolicyChange } from '@svc/audit';
 import { isRecord } from '@svc/json';
@@ -89,6 +89,7 @@ export async function changeBundles<T>(
     const bundles = after(stored, set);
     requireRoom(deps, stored.raw, bundles);
     const next = successor(deps, policyPlace, document, { data: { ...document?.data, bundles } });
+    describeBundles(stored.raw, set);
     const snapshots = { nowUs, taken, ...(held && { held }), audit: buildAudit(deps, caller, entry) };
     if (!(await deps.store.policy.replace(next, document?.revision ?? 0, snapshots))) continue;
     // After a crash here, kernels find the change by themselves.
@@ -96,6 +97,14 @@ export async function changeBundles<T>(
     return result;
   }
   throw new AppError('policy_version_conflict');
+}
+
+/** The hashes of a change cover the bundles that it writes or removes, by id. */
+function describeBundles(raw: Bundles, set: BundleChange<unknown>['set']): void {
+  const kept = Object.entries(raw).filter(([id]) => set.has(id));
+  const written = [...set].filter(([, bundle]) => bundle);
+  const [before, current] = [kept, written].map((list) => (list.length > 0 ? Object.fromEntries(list) : undefined));
+  describeContent(current, before);
 }
 
 /** The stored values after a change is applied. */

@@ -1,5 +1,5 @@
 import { AppError } from '@svc/contract';
-import type { ConfigDocument, Store } from '@svc/store';
+import { describeContent, type ConfigDocument, type Store } from '@svc/store';
 import type { Clock } from '@svc/platform';
 
 /** Scope and id of a document. */
@@ -77,6 +77,7 @@ export async function changeDocument(
     const changed = change(stored);
     if (!changed) return undefined;
     const next = successor(deps, place, stored, changed);
+    describeContent(next.data, stored?.data);
     if (await replace(next, stored?.revision ?? 0)) return next;
   }
   throw new AppError('config_version_conflict');

@@ -1,5 +1,6 @@
 import { limits, type TenantScope, type WorkerCredentialView } from '@svc/contract';
-import { keys, runScript } from '@svc/store';
+import { canonicalHash } from '@svc/json';
+import { describeAct, keys, runScript } from '@svc/store';
 import type { Redis } from 'ioredis';
 
 /** A credential as it is stored. */
@@ -100,7 +101,18 @@ export class WorkerTrustRepository {
   async write(scope: TenantScope, { credential, token, maxWorkers }: CredentialWrite): Promise<CredentialOutcome> {
     const { worker_id: id, tenant_id: tenant } = credential;
     const secret = token ? `${token.token_check} ${token.credential_hash}` : '';
-    const args = [id, scope, tenant, JSON.stringify(credential), secret, maxWorkers, limits.tenantWorkerCredentials];
+    const hash = canonicalHash(credential);
+    const args = [
+      id,
+      scope,
+      tenant,
+      JSON.stringify(credential),
+      secret,
+      maxWorkers,
+      limits.tenantWorkerCredentials,
+      hash,
+    ];
+    describeAct({}, { after_hash: hash });
     const reply = await runScript(this.redis, 'writeWorkerCredential', keys.workerCredentials(), ...args);
     const [kind, count] = reply as [CredentialOutcome['kind'], string?];
     return kind === 'full' || kind === 'tenant_full' ? { kind, count: Number(count) } : { kind };
@@ -161,10 +173,10 @@ export class WorkerTrustRepository {
   }
 
   /** SHA-256 of the token that was verified against a credential, if some process has done so. */
-  async verifiedDigest(workerId: string, fingerprint: string): Promise<string | undefined> {
+  async verifiedDigest(workerId: string, canonicalHash: string): Promise<string | undefined> {
     const text = await this.redis.hget(keys.workerTokensVerified(), workerId);
     const [of, digest] = text?.split(':') ?? [];
-    return of === fingerprint ? digest : undefined;
+    return of === canonicalHash ? digest : undefined;
   }
 
   /** @returns whether the session was issued: the credential is valid, and a renewed token is the current one */
@@ -212,8 +224,8 @@ export class WorkerTrustRepository {
   }
 
   /** Lets other processes, and this one after a restart, verify the token without argon2. */
-  async keepVerified(workerId: string, fingerprint: string, digest: string): Promise<void> {
+  async keepVerified(workerId: string, canonicalHash: string, digest: string): Promise<void> {
     // Written after a replacement, it names the replaced credential and is ignored.
-    await this.redis.hset(keys.workerTokensVerified(), workerId, `${fingerprint}:${digest}`);
+    await this.redis.hset(keys.workerTokensVerified(), workerId, `${canonicalHash}:${digest}`);
   }
 }

@@ -11,7 +11,7 @@ export { hostCheck, type HostCheck } from './hosts';
 export { incomingFrom, getQuery, type Incoming } from './incoming';
 export { routeFinder } from './find-route';
 export { mount, type Surface } from './mount';
-export type { MountOptions, Served } from './options';
+export type { MountOptions, RefusedRequest, Served } from './options';
 export {
   cappedBy,
   rateLimiter,

@@ -1,5 +1,5 @@
 import type { AppError, AuditAct, DataPurpose, Endpoint, ErrorCode } from '@svc/contract';
-import type { Authenticate, CredentialRef } from '@svc/identity';
+import type { Authenticate, CredentialKind, CredentialRef } from '@svc/identity';
 import type { GateRules } from './gate';
 import type { HostCheck } from './hosts';
 import type { RateLimiter } from './rate-limiter';
@@ -16,6 +16,16 @@ export interface Served {
   requestId: string;
   tenant: string | undefined;
   ip: string;
+}
+
+/** A request whose credentials were refused. */
+export interface RefusedRequest {
+  code: ErrorCode;
+  credential: CredentialKind;
+  method: string;
+  path: string;
+  ip: string;
+  requestId: string;
 }
 
 /** Options of the HTTP server, set by the app. */
@@ -74,7 +84,7 @@ export interface MountOptions {
   /** Called for an error response; `endpoint` is absent when none matched. */
   onRejected?(rejected: { endpoint: Endpoint | undefined; code: ErrorCode }): void;
   /** A failed authentication, for the audit trail. */
-  onRefused?(refused: { code: ErrorCode; method: string; path: string; ip: string; requestId: string }): void;
+  onRefused?(refused: RefusedRequest): void;
   /** Called for a defect: any exception but an AppError. The response is 500 without detail. */
   onDefect(error: unknown, at: { endpoint: string | undefined; requestId: string }): void;
   /** Checks every response against its declaration; on in tests, off in production. */

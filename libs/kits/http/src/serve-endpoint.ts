@@ -1,5 +1,5 @@
 import { AppError, type DataPurpose, type Endpoint } from '@svc/contract';
-import type { AuthOutcome } from '@svc/identity';
+import { findCredentialKind, type AuthOutcome } from '@svc/identity';
 import { withTimeout } from '@svc/runtime';
 import Joi from 'joi';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -152,7 +152,14 @@ async function signedTenant(
     if (!(error instanceof AppError)) throw error;
     const { method = '' } = req;
     // The declared path, because the sent one is untrusted text.
-    options.onRefused?.({ code: error.errorCode, method, path, ip, requestId: exchange.requestId });
+    options.onRefused?.({
+      code: error.errorCode,
+      credential: 'signed_url',
+      method,
+      path,
+      ip,
+      requestId: exchange.requestId,
+    });
     if (options.rateLimits) await takeRate(res, options.rateLimits.api, guessBucket(ip));
     throw error;
   }
@@ -171,17 +178,27 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 /** @throws unauthorized, tenant_access_denied, tenant_id_required, key_scope_insufficient, origin_not_allowed, rate_limited */
 async function authenticated(
-  { req, res, path, ip, exchange }: Incoming,
+  { req, res, ip, exchange }: Incoming,
   endpoint: Endpoint,
   options: MountOptions,
   allows: OriginCheck,
 ): Promise<Known> {
-  const known = await options.authenticate(getCredentials(req, endpoint));
+  const presented = getCredentials(req, endpoint);
+  const known = await options.authenticate(presented);
   const isUnproven = known.kind === 'caller' && known.byCookie && isForged(req, allows);
   const outcome = isUnproven ? ({ kind: 'refused', code: 'origin_not_allowed' } as const) : known;
   if (outcome.kind === 'caller') return outcome;
   const { method = '' } = req;
-  options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchange.requestId });
+  const credential = findCredentialKind(presented);
+  // The declared path, because the sent one is untrusted text.
+  options.onRefused?.({
+    code: outcome.code,
+    credential,
+    method,
+    path: endpoint.path,
+    ip,
+    requestId: exchange.requestId,
+  });
   if (options.rateLimits) await takeRate(res, options.rateLimits.api, guessBucket(ip));
   throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
 }

@@ -10,6 +10,7 @@ export {
   type AuthOutcome,
   type Presented,
 } from './authenticate';
+export { findCredentialKind, type CredentialKind } from './credential-kind';
 export { CredentialChanges, type CredentialRef } from './credential-changes';
 export { openDataTokens, type DataGrant, type DataTokens } from './data-token';
 export { dataTokensFrom } from './data-token-key';

@@ -6,6 +6,8 @@
 
   Returns  removed  |  missing
 ]]
-if redis.call('HGET', KEYS[1], 'workflow') ~= ARGV[2] then return { 'missing' } end
+local workflow, hash = unpack(redis.call('HMGET', KEYS[1], 'workflow', 'hash'))
+if workflow ~= ARGV[2] then return { 'missing' } end
+content_before = hash or ''
 schedule_forget(ARGV[1])
 return { 'removed' }

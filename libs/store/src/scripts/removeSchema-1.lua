@@ -19,5 +19,6 @@ if alias and alias ~= '' then
 end
 redis.call('ZREM', tenant == '' and key.schemas() or key.schemasOf(tenant), id)
 if tenant ~= '' then redis.call('ZREM', key.tenantSchemas(), id) end
+content_before = redis.call('HGET', schema, 'hash') or ''
 redis.call('DEL', schema)
 return { 'removed' }

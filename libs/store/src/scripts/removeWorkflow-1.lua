@@ -8,12 +8,13 @@
   Returns  removed  |  missing  |  other_tenant  |  busy <active runs>
 ]]
 local id, scope, keep_sec = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local tenant, removed = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'removed_at'))
+local tenant, removed, hash = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'removed_at', 'hash'))
 if not tenant or removed then return { 'missing' } end
 if scope ~= '*' and scope ~= tenant then return { 'other_tenant' } end
 local live = redis.call('SCARD', key.liveRunsOf(tenant, id))
 if live > 0 and ARGV[4] == 'idle' then return { 'busy', text(live) } end
 
+content_before = hash or ''
 redis.call('ZREM', key.workflows(tenant), id)
 for _, schedule in ipairs(redis.call('ZRANGE', key.schedulesOf(id), 0, -1)) do schedule_forget(schedule) end
 if redis.call('EXISTS', key.runsCreated(tenant, id)) == 0 then

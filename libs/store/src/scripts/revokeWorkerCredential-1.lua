@@ -12,6 +12,7 @@ local known = redis.call('HGET', KEYS[1], id)
 if not known then return { 'missing' } end
 if scope ~= '*' and scope ~= cjson.decode(known).tenant_id then return { 'other_tenant' } end
 if redis.call('HSETNX', key.workerCredentialsRevoked(), id, now) == 0 then return { 'unchanged' } end
+content_before = redis.call('HGET', key.workerCredentialHashes(), id) or ''
 redis.call('SREM', key.workerCredentialsActive(), id)
 redis.call('HDEL', key.workerTokensVerified(), id)
 revoke_session(id)

@@ -6,13 +6,13 @@
   KEYS  1 schema: hash
   ARGV  1 id   2 tenant scope, '*' for any   3 document (JSON)   4 its `$id`, '' = none
         5 maximum number of schemas of the license, 0 or less = unlimited   6 maximum number of schemas of one tenant
-        7 now, µs
+        7 now, µs   8 hash of the document
 
   Returns  created  |  replaced  |  other_tenant  |  full <count>  |  tenant_full <count>  |  alias_taken <id>
 ]]
 local schema = KEYS[1]
-local id, scope, document, alias, license_max, tenant_max, now_us = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]),
-  tonumber(ARGV[6]), ARGV[7]
+local id, scope, document, alias, license_max, tenant_max, now_us, hash = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]),
+  tonumber(ARGV[6]), ARGV[7], ARGV[8]
 
 local known = redis.call('EXISTS', schema) == 1
 local tenant = redis.call('HGET', schema, 'tenant') or ''
@@ -33,7 +33,8 @@ end
 
 local old_alias = redis.call('HGET', schema, 'alias')
 if old_alias and old_alias ~= alias then redis.call('HDEL', aliases, old_alias) end
-redis.call('HSET', schema, 'document', document, 'alias', alias, 'updated_at', now_us)
+content_before = redis.call('HGET', schema, 'hash') or ''
+redis.call('HSET', schema, 'document', document, 'hash', hash, 'alias', alias, 'updated_at', now_us)
 if alias ~= '' then redis.call('HSET', aliases, alias, id) end
 redis.call('ZADD', index, now_us, id)
 if tenant ~= '' then

@@ -12,7 +12,9 @@ local heads, contents = KEYS[1], key.shadowContents(ARGV[1])
 local tenant, bundle, read, head, content = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local stored = redis.call('HGET', heads, bundle)
-if (stored and cjson.decode(stored).shadow_bundle_id or '') ~= read then return { 'changed' } end
+local current = stored and cjson.decode(stored) or {}
+if (current.shadow_bundle_id or '') ~= read then return { 'changed' } end
+content_before = current.content_hash or ''
 
 if head == '' then
   redis.call('HDEL', heads, bundle)

@@ -5,7 +5,7 @@
   KEYS  1 credentials: hash
   ARGV  1 worker id   2 tenant scope, '*' for any   3 tenant   4 credential (JSON)
         5 token check and hash, '' = keep the token   6 maximum number of active credentials of the license, 0 or less = unlimited
-        7 maximum number of one tenant
+        7 maximum number of one tenant   8 hash of the credential
 
   Returns  created  |  replaced  |  missing  |  other_tenant  |  full <count>  |  tenant_full <count>
 ]]
@@ -28,7 +28,9 @@ if owner ~= tenant then
 end
 
 if owner and owner ~= tenant then redis.call('SREM', key.workerCredentialsOf(owner), id) end
+content_before = redis.call('HGET', key.workerCredentialHashes(), id) or ''
 redis.call('HSET', credentials, id, credential)
+redis.call('HSET', key.workerCredentialHashes(), id, ARGV[8])
 if token ~= '' then
   redis.call('HSET', key.workerTokens(), id, token)
   redis.call('HDEL', key.workerTokensVerified(), id)

@@ -17,6 +17,7 @@ local there = (version and not removed) and version or '0'
 if expected ~= '' and expected ~= there then return { 'changed', there } end
 if there ~= '0' and old_hash == hash then return { 'unchanged', version } end
 
+content_before = there ~= '0' and old_hash or ''
 local stamp = text(micros())
 local new = text(tonumber(version or 0) + 1)
 if version then

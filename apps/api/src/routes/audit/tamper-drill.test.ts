@@ -56,10 +56,11 @@ async function anchor(): Promise<void> {
     auditAnchorIntervalMs: 60_000,
     auditChainFail: 'closed' as const,
     auditRetention: undefined,
+    defaultTenant: 'acme',
   };
   const { metrics } = openMetrics(auditMetrics, { pod: 'p' });
   const license = { entitlements: () => ({ audit_retention_days: -1 }) };
-  const audit = await openAudit({ env, clock: systemClock(), log: silentLogger }, {
+  const audit = await openAudit({ env, clock: systemClock(), log: silentLogger, onStop: () => undefined }, {
     store: api.store,
     license,
     metrics,

@@ -2,7 +2,7 @@ import { AppError, type ArtifactView, type Caller, type PutArtifactBody } from '
 import type { ArtifactMeta } from '@svc/store';
 import type { Admission } from '@svc/admission';
 import type { Base } from '@svc/platform';
-import { isWithheld } from '../withheld';
+import { isWithheld, markOutputRead } from '../withheld';
 
 export interface ArtifactDeps extends Base {
   admission: Admission;
@@ -96,7 +96,10 @@ export async function getArtifact(
   }
   const { job_id: jobId } = meta.labels;
   const job = jobId === undefined ? undefined : await store.jobs.load(jobId);
-  if (job && job.tenant === meta.labels['tenant_id'] && isWithheld(job)) throw new AppError('output_quarantined');
+  if (job && job.tenant === meta.labels['tenant_id']) {
+    markOutputRead(job);
+    if (isWithheld(job)) throw new AppError('output_quarantined');
+  }
   const body = await store.data.artifactBody(id);
   if (!body) throw new AppError('artifact_not_found');
   const { content_type, size_bytes, retention, labels } = meta;

@@ -1,5 +1,5 @@
 import { AppError, type Caller, type MemoryView } from '@svc/contract';
-import type { MemoryValue, Store } from '@svc/store';
+import { markSensitive, type MemoryValue, type Store } from '@svc/store';
 import { isWithheld, findResultOwner } from '../withheld';
 import { findMemoryOwner } from './memory-owner';
 
@@ -35,12 +35,15 @@ export async function readMemory(
   return view(key, kind, document, document.length);
 }
 
+const MAX_KEY_CHARS = 512;
 const maxBytes = 8 * 1_048_576;
 
 async function requireOwner(store: Store, caller: Caller, kind: string, key: string): Promise<void> {
   const name = key.slice(4).replace(kind === 'memory' ? /:(events|chunks|summary)$/ : /^$/, '');
   const job = await (kind === 'result' ? findResultOwner(store, name) : store.jobs.load(name));
   const tenant = job?.tenant ?? (kind === 'memory' ? await findMemoryOwner(store, name) : undefined);
+  const facts = { resource_id: key.slice(0, MAX_KEY_CHARS), kind, ...(job && { source_job: job.id }) };
+  markSensitive(tenant ?? caller.tenant, facts);
   if (tenant === undefined) {
     if (caller.scope === '*') return;
     throw new AppError('not_found');

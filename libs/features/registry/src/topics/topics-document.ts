@@ -1,4 +1,4 @@
-import type { ConfigDocument } from '@svc/store';
+import { outsideAct, type ConfigDocument } from '@svc/store';
 import { type ChangeDeps, changeDocument, readDocument, successor } from '@svc/settings';
 import type { Fleet } from '@svc/platform';
 import { buildEntries } from './registration';
@@ -22,7 +22,8 @@ export async function readTopics(deps: DocumentDeps): Promise<Data> {
   const data: Data = buildEntries(deps.fleet.pools());
   if (Object.keys(data).length === 0) return data;
   // When several start at once, one writes and the others read its document.
-  if (await deps.store.config.replace(successor(deps, topicsScope, undefined, { data }), 0)) return data;
+  const first = successor(deps, topicsScope, undefined, { data });
+  if (await outsideAct(() => deps.store.config.replace(first, 0))) return data;
   return (await readDocument(deps, topicsScope))?.data ?? {};
 }
 

@@ -48,6 +48,9 @@ local audits = {}
 -- First element of the reply of the call before, for recordAct.
 local act_reply = ''
 
+-- SHA-256 of the content that the call before replaced or removed, for recordAct. '' = there was none, or its hash is unknown.
+local content_before = ''
+
 local function audit(...)
   audits[#audits + 1] = table.concat({ ... }, '\t')
 end

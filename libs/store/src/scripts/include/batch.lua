@@ -17,6 +17,7 @@ while at <= #ARGV do
   for i = 1, key_count do own_keys[i] = KEYS[keys_read + i] end
   for i = 1, arg_count do own_args[i] = ARGV[at + 2 + i] end
   keys_read, at = keys_read + key_count, at + 3 + arg_count
+  if name ~= 'recordAct' then content_before = '' end
   local ok, reply = pcall(scripts[name], own_keys, own_args)
   if not ok and type(reply) == 'table' then reply = reply.err end
   replies[#replies + 1] = ok and { 1, reply } or { 0, tostring(reply) }
