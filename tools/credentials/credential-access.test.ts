@@ -115,10 +115,10 @@ describe('users of NATS and Redis made from the credentials of workers', () => {
 
     it('runs jobs', async () => {
       const { status, body } = await admin().post('/api/v1/jobs', { topic: 'job.demo.echo', prompt: 'hello' });
-      expect(status).toBe(202);
+      expect(status).toBe(200);
 
       await eventually(async () => {
-        const job = await admin().get(`/api/v1/jobs/${String(body['id'] ?? body['job_id'])}`);
+        const job = await admin().get(`/api/v1/jobs/${String(body['job_id'])}`);
         expect(job.body).toMatchObject({ state: 'SUCCEEDED', worker_id: 'sdk-1' });
       }, patience);
       expect(errors).toEqual([]);
@@ -131,7 +131,7 @@ describe('users of NATS and Redis made from the credentials of workers', () => {
       }
       await eventually(async () => {
         const { body } = await admin().post('/api/v1/jobs', { topic: 'job.demo.echo', prompt: 'again' });
-        const id = String(body['id'] ?? body['job_id']);
+        const id = String(body['job_id']);
         await eventually(
           async () => expect((await admin().get(`/api/v1/jobs/${id}`)).body).toMatchObject({ state: 'SUCCEEDED' }),
           soon,
@@ -215,23 +215,27 @@ describe('users of NATS and Redis made from the credentials of workers', () => {
   it('packets in the name of another worker have no effect and are counted', async () => {
     const [own] = [await give('red-3'), await give('blue-3')];
     const red = await untilAccepted('red-3', own);
+    const beat = (id: string) => encodePacket(heartbeatPacket(head(id), { worker_id: id, pool: 'demo' }));
+    const listWorkers = async () => JSON.stringify((await admin().get('/api/v1/workers')).body);
+    // nats-server 2.9 forwards nothing of a new account until its second reload.
+    await eventually(async () => {
+      red.publish('sys.heartbeat', beat('red-3'));
+      expect(await listWorkers()).toContain('red-3');
+    }, patience);
     const before = await refusals();
     const result = { job_id: 'j', status: JobStatus.JOB_STATUS_SUCCEEDED, worker_id: 'blue-3' };
     const forged: [string, Uint8Array][] = [
-      ['sys.heartbeat', encodePacket(heartbeatPacket(head('blue-3'), { worker_id: 'blue-3', pool: 'demo' }))],
+      ['sys.heartbeat', beat('blue-3')],
       ['sys.job.result', encodePacket(jobResultPacket(head('blue-3'), result))],
     ];
 
     for (const [subject, bytes] of forged) red.publish(subject, bytes);
-    red.publish('sys.heartbeat', encodePacket(heartbeatPacket(head('red-3'), { worker_id: 'red-3', pool: 'demo' })));
     await red.flush();
 
-    await eventually(async () => {
-      const { body } = await admin().get('/api/v1/workers');
-      expect(JSON.stringify(body)).toContain('red-3');
-      expect(await refusals()).toBe(before + forged.length);
-    }, patience);
-    expect(JSON.stringify((await admin().get('/api/v1/workers')).body)).not.toContain('blue-3');
+    await eventually(async () => expect(await refusals()).toBe(before + forged.length), patience);
+    red.publish('sys.heartbeat', beat('red-3'));
+    await red.flush();
+    expect(await listWorkers()).not.toContain('blue-3');
   });
 
   it('a cancel of the services reaches the worker that it names', async () => {
