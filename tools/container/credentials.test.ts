@@ -174,7 +174,7 @@ describe('the credentials program', () => {
     });
 
     const variables = new Map(printed.trim().split('\n').map((line) => line.split(/=(.*)/) as [string, string])); // prettier-ignore
-    expect(variables.get('NATS_URL')).toMatch(/^nats:\/\/w1:\w[\w-]+@nats:4222$/);
+    expect(variables.get('NATS_URL')).toMatch(/^nats:\/\/fresh\.w1:\w[\w-]+@nats:4222$/);
     const redis = new Redis(variables.get('REDIS_URL') ?? '');
     expect(await redis.set('res:x', '1')).toBe('OK');
     redis.disconnect();

@@ -192,6 +192,29 @@ describe('a worker that is added to a running stack', () => {
     connect({ servers: stack.info.nats_url, user: stack.info.nats_user, pass: stack.info.nats_password });
 });
 
+describe('Redis with generated credentials', () => {
+  it('keeps what transactions and scripts wrote when it crashes, and refuses its default user', async () => {
+    const stack = await start();
+    const redis = new Redis(stack.info.redis_url);
+    await redis.multi().set('a', '1').set('b', '2').exec();
+    await redis.eval("redis.call('SET', 'c', '3') redis.call('SET', 'd', '4')", 0);
+    redis.disconnect();
+
+    await stack.kill('redis');
+    await stack.untilReady('redis');
+
+    const after = new Redis(stack.info.redis_url);
+    expect(await after.mget('a', 'b', 'c', 'd')).toEqual(['1', '2', '3', '4']);
+    after.disconnect();
+    const { host } = new URL(stack.info.redis_url);
+    const anonymous = new Redis(`redis://${host}`, { enableReadyCheck: false }).on('error', () => undefined);
+    await expect(anonymous.get('a')).rejects.toThrow('NOAUTH');
+    await expect(anonymous.call('AUTH', 'default', 'x')).rejects.toThrow('WRONGPASS');
+    anonymous.disconnect();
+    await stack.stop();
+  }, 60_000);
+});
+
 describe('without a running stack', () => {
   it('a worker is added for the next start', async () => {
     const dataDir = folder();
@@ -226,7 +249,7 @@ describe('the configuration of the stores', () => {
     expect(acl.split('\n').map((line) => line.split(' ')[1])).toEqual(
       expect.arrayContaining(['default', 'svc', 'admin', 'health', 'pool-red', 'pool-blue']),
     );
-    expect(acl).toContain('user default reset off\n');
+    expect(acl).toContain('user default reset off ~* &* +@all\n');
   });
 
   it('grants a worker the topics of its pool, and durable consumers only for topics without wildcards', () => {

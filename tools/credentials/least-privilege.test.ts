@@ -124,7 +124,12 @@ describe.each([
   });
 
   it('a worker without the SDK receives dispatches by subscription, and its topics in a queue group', async () => {
-    const { nats_user: user, nats_password: pass, nats_url: servers } = stack.info.workers['demo']?.[1] ?? fail();
+    const {
+      worker_id: id,
+      nats_user: user,
+      nats_password: pass,
+      nats_url: servers,
+    } = stack.info.workers['demo']?.[1] ?? fail();
     const plain = await connect({ servers, user, pass });
     const sender = await connect({
       servers: stack.info.nats_url,
@@ -133,14 +138,14 @@ describe.each([
     });
     const received: string[] = [];
     const callback = (_: Error | null, { subject }: { subject: string }) => void received.push(subject);
-    plain.subscribe(`worker.${user}.jobs`, { callback });
+    plain.subscribe(`worker.${id}.jobs`, { callback });
     plain.subscribe('job.demo.unserved', { queue: 'job.demo.unserved', callback });
     await plain.flush();
 
-    sender.publish(`worker.${user}.jobs`);
+    sender.publish(`worker.${id}.jobs`);
     sender.publish('job.demo.unserved');
 
-    await eventually(() => expect(received.sort()).toEqual(['job.demo.unserved', `worker.${user}.jobs`]));
+    await eventually(() => expect(received.sort()).toEqual(['job.demo.unserved', `worker.${id}.jobs`]));
     await Promise.all([plain.close(), sender.close()]);
   });
 

@@ -1,14 +1,31 @@
-import { streams, subjects, topicConsumer, workerConsumer, workerJobsSubject, type ConsumerSpec } from '@svc/contract';
-import { keys } from '@svc/store';
+import {
+  jetStreamInfoSubject,
+  sentBySubject,
+  serviceUser,
+  streams,
+  subjects,
+  subjectsFromWorkers,
+  topicConsumer,
+  workerCancelSubject,
+  workerConsumer,
+  workerJobsSubject,
+  type ConsumerSpec,
+} from '@svc/contract';
+import { workerRedisRules } from '@svc/store';
 import { createHash } from 'node:crypto';
 
-/** User of the services, in NATS and in Redis. */
-export const serviceUser = 'svc';
+export { serviceUser };
 /** Redis user with all permissions, for operators and for changing users at runtime. */
 export const adminUser = 'admin';
+/** Redis user of the scheduler that makes the users of workers with a credential. It can give itself any permission. */
+export const aclUser = 'acl';
 /** Redis user that can only PING. */
 export const healthUser = 'health';
 export const poolUser = (pool: string): string => `pool-${pool}`;
+/** NATS user of a generated worker. Worker ids are the users of workers with a credential, and have no dot. */
+export const generatedUser = (pool: string, workerId: string): string => `${pool}.${workerId}`;
+/** File with the accounts of workers with a credential, relative to the folder of the configuration. */
+export const natsWorkersFile = 'workers/workers.conf';
 
 export interface PoolIdentity {
   name: string;
@@ -24,23 +41,13 @@ export interface StoreIdentities {
   redisServicePassword: string;
   redisAdminPassword: string;
   redisHealthPassword: string;
+  redisAclPassword: string;
   pools: readonly PoolIdentity[];
 }
 
 const jobsStream = streams.jobs.name;
-
-/** Subjects that a worker publishes and the services consume. */
-const fromWorkers = [
-  subjects.jobResult,
-  subjects.jobProgress,
-  subjects.jobStream,
-  subjects.heartbeat,
-  subjects.handshake,
-  subjects.alert,
-  subjects.workerChallenge,
-  subjects.workerAuthenticate,
-].map(({ name }) => name);
-const jetStreamInfo = '$JS.API.INFO';
+const fromWorkers = subjectsFromWorkers;
+const jetStreamInfo = jetStreamInfoSubject;
 
 /** Subjects that pool accounts import from the service account; user permissions restrict them further. */
 const exportedServices = [
@@ -90,6 +97,9 @@ export function renderNatsConf(identities: StoreIdentities, storeDir: string): s
       (subject) => `{ service: ${quote(subject)}${isPull(subject) ? ', response_type: stream' : ''} }`,
     ),
     ...exportedStreams.map((subject) => `{ stream: ${quote(subject)} }`),
+    // For the accounts of workers with a credential, each of which imports its own subjects.
+    ...fromWorkers.map((subject) => `{ service: ${quote(sentBySubject('*', subject))} }`),
+    `{ stream: ${quote(workerCancelSubject('*'))} }`,
   ];
   const imported = (kind: string) => (subject: string) => `{ ${kind}: { account: SVC, subject: ${quote(subject)} } }`;
   const imports = [...exportedServices.map(imported('service')), ...exportedStreams.map(imported('stream'))];
@@ -97,7 +107,7 @@ export function renderNatsConf(identities: StoreIdentities, storeDir: string): s
     const users = workers.map(({ id, natsPassword }) => {
       const { publish, subscribe } = workerPermissions(id, topics);
       const permissions = `publish: [${publish.map(quote).join(', ')}], subscribe: [${subscribe.map(quote).join(', ')}]`;
-      return user(id, natsPassword, `, permissions: { ${permissions} }`);
+      return user(generatedUser(name, id), natsPassword, `, permissions: { ${permissions} }`);
     });
     return `  ${quote(`pool-${name}`)} {\n    users: ${list(users)}\n    imports: ${list(imports)}\n  }\n`;
   });
@@ -111,23 +121,19 @@ accounts {
     users: ${list([user(serviceUser, identities.natsServicePassword)])}
     exports: ${list(exports)}
   }
-${pools.join('')}}
+${pools.join('')}  # Kept by the scheduler equal to the credentials of workers.
+  include ${quote(natsWorkersFile)}
+}
 `;
 }
 
-/** Redis permissions of a worker. Inputs are read-only, so that an approved input cannot change. */
-const workerRules = [
-  'resetchannels',
-  `%R~${keys.context('*')}`,
-  ...[keys.result('*'), keys.artifact('*'), keys.memory('*')].map((pattern) => `~${pattern}`),
-  '-@all',
-  ...['get', 'set', 'getrange', 'strlen', 'expire', 'rpush', 'lrange', 'ltrim'].map((command) => `+${command}`),
-  // Used by clients on connect, and by the SDK to store an artifact with its metadata.
-  ...['ping', 'info', 'multi', 'exec', 'client|setname'].map((command) => `+${command}`),
-].join(' ');
+const workerRules = workerRedisRules.join(' ');
 
 /** Dangerous commands that the services need: reading the Redis configuration and listing queue workers. */
 const serviceRules = '~* &* +@all -@dangerous +info +config|get +client|list';
+
+/** `INFO` is sent by the client on connect. */
+const aclRules = '-@all +acl|list +acl|setuser +acl|deluser +ping +info';
 
 const buildRules = (name: string, password: string, rules: string) => ({
   name,
@@ -137,10 +143,13 @@ const buildRules = (name: string, password: string, rules: string) => ({
 
 /** The users of Redis with their rules, as in `ACL SETUSER <name> <rules>`. */
 export const redisUsers = (identities: StoreIdentities): { name: string; rules: string }[] => [
-  { name: 'default', rules: 'reset off' },
+  // Nothing connects as this user. It has every permission because Redis checks those of this user when it loads transactions
+  // from its append-only file, and silently skips commands that it may not run.
+  { name: 'default', rules: 'reset off ~* &* +@all' },
   buildRules(serviceUser, identities.redisServicePassword, serviceRules),
   buildRules(adminUser, identities.redisAdminPassword, '~* &* +@all'),
   buildRules(healthUser, identities.redisHealthPassword, '-@all +ping'),
+  buildRules(aclUser, identities.redisAclPassword, aclRules),
   ...identities.pools.map(({ name, redisPassword }) => buildRules(poolUser(name), redisPassword, workerRules)),
 ];
 

@@ -3,17 +3,20 @@ import type { PoolTable } from '@svc/routing';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { renderNatsConf, renderRedisAcl, serviceUser, type StoreIdentities } from './render';
+import { natsWorkersFile, renderNatsConf, renderRedisAcl, serviceUser, type StoreIdentities } from './render';
 
 /** `secrets.json`: created once, so that credentials survive restarts. Entries of removed pools are kept but unused. */
 interface Secrets {
   nats: { services: string };
-  redis: { services: string; admin: string; health: string };
+  /** Without `acl` when an older version wrote it. */
+  redis: { services: string; admin: string; health: string; acl?: string };
   pools: Record<string, { redis: string; workers: Record<string, string> }>;
 }
 
 export interface CredentialFiles {
   natsConf: string;
+  /** Accounts of workers with a credential, which the scheduler writes. */
+  natsWorkers: string;
   redisAcl: string;
   /** The password of the Redis user that can only PING. */
   redisHealth: string;
@@ -54,10 +57,13 @@ export function ensureCredentials(plan: CredentialsPlan): Credentials {
   const identities = toIdentities(secrets, pools);
   const files = {
     natsConf: join(dir, 'nats', 'nats.conf'),
+    natsWorkers: join(dir, 'nats', natsWorkersFile),
     redisAcl: join(dir, 'redis', 'users.acl'),
     redisHealth: join(dir, 'redis', 'health'),
   };
   replaceFile(secretsFile(dir), `${JSON.stringify(secrets, null, 2)}\n`, 0o600);
+  // NATS does not start without the files that its configuration includes.
+  if (!existsSync(files.natsWorkers)) replaceFile(files.natsWorkers, '', storeFilesMode);
   replaceFile(files.natsConf, renderNatsConf(identities, natsDir), storeFilesMode);
   replaceFile(files.redisAcl, renderRedisAcl(identities), storeFilesMode);
   replaceFile(files.redisHealth, identities.redisHealthPassword, storeFilesMode);
@@ -69,10 +75,14 @@ export const readIdentities = (dir: string, pools: PoolTable): StoreIdentities =
 
 function readSecrets(dir: string): Secrets {
   const file = secretsFile(dir);
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
+  if (existsSync(file)) {
+    const secrets = JSON.parse(readFileSync(file, 'utf8')) as Secrets;
+    secrets.redis.acl ??= newSecret();
+    return secrets;
+  }
   return {
     nats: { services: newSecret() },
-    redis: { services: newSecret(), admin: newSecret(), health: newSecret() },
+    redis: { services: newSecret(), admin: newSecret(), health: newSecret(), acl: newSecret() },
     pools: {},
   };
 }
@@ -87,7 +97,7 @@ function addPool(secrets: Secrets, pool: string): void {
   secrets.pools[pool] = { redis: newSecret(), workers: Object.fromEntries(free.map((id) => [id, newSecret()])) };
 }
 
-/** A worker id is the name of a NATS user, so it belongs to one pool. */
+/** A worker id is part of subjects and of a NATS user, so it belongs to one pool. */
 function addWorker(secrets: Secrets, { pools }: PoolTable, pool: string, id: string): void {
   const held = Object.hasOwn(pools, pool) ? secrets.pools[pool] : undefined;
   if (!held) throw new Error(`no pool ${pool} in the pools file: it has ${Object.keys(pools).join(', ')}`);
@@ -105,6 +115,7 @@ function toIdentities({ nats, redis, pools: held }: Secrets, { pools, topics }: 
     redisServicePassword: redis.services,
     redisAdminPassword: redis.admin,
     redisHealthPassword: redis.health,
+    redisAclPassword: redis.acl ?? '',
     pools: Object.keys(pools).flatMap((name) => {
       const pool = held[name];
       if (!pool) return [];

@@ -1,4 +1,4 @@
-import { poolUser, serviceUser, adminUser, type StoreIdentities } from './render';
+import { aclUser, adminUser, generatedUser, poolUser, serviceUser, type StoreIdentities } from './render';
 
 /** Addresses of the stores, as `host:port`. */
 export interface StoreAddresses {
@@ -22,6 +22,7 @@ export const redisUrl = (user: string, password: string, address: string) => `re
 export const serviceUrls = (identities: StoreIdentities, { nats, redis }: StoreAddresses) => ({
   nats: natsUrl(serviceUser, identities.natsServicePassword, nats),
   redis: redisUrl(serviceUser, identities.redisServicePassword, redis),
+  redisAcl: redisUrl(aclUser, identities.redisAclPassword, redis),
   redisAdmin: redisUrl(adminUser, identities.redisAdminPassword, redis),
 });
 
@@ -35,8 +36,8 @@ export const workerAccess = (
       name,
       workers.map(({ id, natsPassword }) => ({
         worker_id: id,
-        nats_url: natsUrl(id, natsPassword, nats),
-        nats_user: id,
+        nats_url: natsUrl(generatedUser(name, id), natsPassword, nats),
+        nats_user: generatedUser(name, id),
         nats_password: natsPassword,
         redis_url: redisUrl(poolUser(name), redisPassword, redis),
       })),

@@ -22,6 +22,7 @@ export class Client {
 
   get = (path: string) => this.call('GET', path);
   post = (path: string, body: unknown = {}) => this.call('POST', path, body);
+  delete = (path: string) => this.call('DELETE', path);
 
   private call(method: string, path: string, body?: unknown): Promise<Answer> {
     const url = new URL(path, this.info.base_url);

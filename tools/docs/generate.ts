@@ -173,6 +173,13 @@ const subjectsPage = () =>
           streams.jobs.name,
           'that worker',
         ],
+        ['`worker.<worker id>.cancel`', 'job_cancel', 'none (core NATS)', 'that worker, as `sys.job.cancel`'],
+        [
+          '`worker.<worker id>.sys.…`',
+          'what that worker published on `sys.…` with its own credential',
+          `${streams.sys.name} for results`,
+          'as for `sys.…`',
+        ],
         ['`job.<name>`', 'job_request', streams.jobs.name, 'the workers of the topic'],
       ],
     ),

@@ -16,6 +16,8 @@ export interface Generated {
   services: readonly ServicePlan[];
   redisUrl: string;
   natsUrl: string;
+  /** Variables of the scheduler only. */
+  schedulerVariables?: Variables;
   keys: Keys;
   certificates: CertificateFiles | undefined;
   license: { plan: LicensePlan; files: LicenseFiles };
@@ -70,6 +72,7 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
   const kernelTls = certificates && services.some(({ name }) => name === 'kernel') ? certificates : undefined;
   const own = (name: string): Variables => ({
     SVC_INSTANCE_ID: name,
+    ...(name === 'scheduler' && given.schedulerVariables),
     ...(kernelTls && name === 'kernel' && kernelServer(kernelTls)),
     ...(kernelTls && name !== 'kernel' && kernelClient(kernelTls, shared['SAFETY_KERNEL_ADDR'])),
   });

@@ -11,6 +11,7 @@ import { ensurePolicyKey } from './policy-key';
 import { ensureLicense } from './license';
 import { portPicker } from './ports';
 import { answersOk } from './probe';
+import { reloadOnChange } from './reload-on-change';
 import { repositoryRoot, listServices, type ServicePlan, type StackOptions } from './settings';
 import { planStores, type StoreAccess } from './stores';
 import { Supervised, type ProcessPlan } from './supervised';
@@ -71,8 +72,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   });
   let isUp = false;
 
+  const nats = stores.find(({ name }) => name === 'nats');
+  const endReloads =
+    plan.natsWorkersFile === undefined ? undefined : reloadOnChange(plan.natsWorkersFile, () => nats?.pid);
   const stop = async () => {
     isUp = false;
+    endReloads?.();
     progress('stopping the services');
     // The gateway first: it accepts no more requests while the others finish their work.
     await Promise.all(running.map((service) => service.stop(servicesStopWithinMs)));
@@ -119,6 +124,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
 interface Plan {
   stores: ProcessPlan[];
+  natsWorkersFile: string | undefined;
   storeAccess(): StoreAccess;
   processes: ProcessPlan[];
   info: Omit<StackInfo, keyof StoreAccess | 'pids'>;
@@ -146,6 +152,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
     services,
     redisUrl,
     natsUrl,
+    schedulerVariables: stores.schedulerVariables,
     keys,
     certificates,
     license,
@@ -182,6 +189,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   );
   return {
     stores: stores.processes,
+    natsWorkersFile: stores.natsWorkersFile,
     storeAccess: () => stores.access(),
     processes,
     info: {

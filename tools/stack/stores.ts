@@ -33,6 +33,10 @@ export interface StoresPlan {
   access(): StoreAccess;
   /** Addresses with the user of the services. */
   serviceUrls: { redis: string; nats: string };
+  /** Variables of the scheduler, which makes users of workers from their credentials. */
+  schedulerVariables: Record<string, string>;
+  /** File that NATS must reload when it changes; undefined where the caller provides NATS. */
+  natsWorkersFile: string | undefined;
 }
 
 export interface StoresOptions {
@@ -60,7 +64,7 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
   const callerNats = callerEnv['NATS_URL'];
   if (callerRedis && callerNats) {
     const access = { ...redisAccess(callerRedis), ...natsAccess(callerNats), workers: {} };
-    return { processes: [], access: () => access, serviceUrls: { redis: callerRedis, nats: callerNats } };
+    return { processes: [], access: () => access, serviceUrls: { redis: callerRedis, nats: callerNats }, ...unmanaged };
   }
   const { identities, files } = ensureStackCredentials(dataDir, poolsFile(callerEnv), workers);
   const pools = lastGoodPools(poolsFile(callerEnv));
@@ -69,6 +73,11 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
   const addresses = { nats: nats?.address ?? '', redis: redis?.address ?? '' };
   const urls = serviceUrls(identities, addresses);
   return {
+    schedulerVariables: {
+      ...(nats && { SVC_NATS_WORKERS_FILE: files.natsWorkers }),
+      ...(redis && { SVC_REDIS_ACL_URL: urls.redisAcl }),
+    },
+    natsWorkersFile: nats && files.natsWorkers,
     serviceUrls: { redis: callerRedis || urls.redis, nats: callerNats || urls.nats },
     processes: [redis, nats].flatMap((store) => (store ? [store.process] : [])),
     access() {
@@ -89,6 +98,8 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
     },
   };
 }
+
+const unmanaged = { schedulerVariables: {}, natsWorkersFile: undefined };
 
 /** Reloads the pools file; while it is invalid, the previous pools are used, as in the services. */
 function lastGoodPools(file: string): () => PoolTable {

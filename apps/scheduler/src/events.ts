@@ -2,7 +2,7 @@ import { shorten } from '@svc/contract';
 import type { approvalMetrics, dispatchMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
 import { dispatchEvents, poolTopicLabel, reasonLabel, type SchedulingEvents } from '@svc/dispatch';
 import type { PoolTable } from '@svc/routing';
-import type { RefusedWorker } from '@svc/worker-trust';
+import type { RefusedWorker, StoreAccessEvents } from '@svc/worker-trust';
 
 type SchedulerMetrics = OpenMetrics<
   typeof schedulerMetrics & typeof dispatchMetrics & typeof approvalMetrics
@@ -116,3 +116,21 @@ export const reportRefusedWorkers =
       mode,
     });
   };
+
+/** Counts and logs changes of the users that workers have in NATS and Redis. */
+export const reportStoreAccess = (
+  metrics: Pick<SchedulerMetrics, 'storeAccessWorkers' | 'storeAccessChanges' | 'storeAccessFailures'>,
+  log: Logger,
+): StoreAccessEvents => ({
+  onApplied(store, workers, changes) {
+    metrics.storeAccessWorkers.set({ store }, workers);
+    for (const change of ['granted', 'replaced', 'revoked'] as const)
+      if (changes[change] > 0) metrics.storeAccessChanges.inc({ store, change }, changes[change]);
+    if (changes.granted + changes.replaced + changes.revoked > 0)
+      log.info('users of workers changed', { store, workers, ...changes });
+  },
+  onFailed(store, error) {
+    metrics.storeAccessFailures.inc({ store });
+    log.oncePer(`store-access:${store}`, 10_000).warn('changing the users of workers failed', { store, error });
+  },
+});

@@ -21,9 +21,9 @@ import { openPlatform, openServiceKernel, startLoops, whenAvailable } from '@svc
 import { WorkerRegistry } from '@svc/dispatch';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
-import { openWorkerTrust, serveHandshakes } from '@svc/worker-trust';
+import { openStoreAccess, openWorkerTrust, serveHandshakes, type OpenStoreAccess } from '@svc/worker-trust';
 import { startConsumers } from './consumers';
-import { reportRefusedWorkers, schedulingEvents } from './events';
+import { reportRefusedWorkers, reportStoreAccess, schedulingEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
 import { schedulerLoops } from './loops';
 import { openLaneArrivals } from './open-lane-arrivals';
@@ -47,6 +47,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   metrics.buildInfo.set({ version: build.version }, 1);
   certificateGauges(opened, schedulerEnv, env, clock);
   const registry = new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
+  let access: OpenStoreAccess | undefined;
   const platform = await openPlatform(boot, {
     service: 'scheduler',
     queues,
@@ -55,7 +56,10 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     signer,
     onMalformed: (reason) => metrics.validationRejections.inc({ reason }),
     onDisconnected: () => registry.busDisconnected(),
-    onReconnected: () => registry.busConnected(clock.nowMs()),
+    onReconnected: () => {
+      registry.busConnected(clock.nowMs());
+      access?.reconnected();
+    },
   });
   const { store, bus } = platform;
   registry.busConnected(clock.nowMs());
@@ -72,6 +76,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
   const trust = await openWorkerTrust(boot, platform, reportRefusedWorkers(metrics, log));
+  access = await openStoreAccess(boot, platform, reportStoreAccess(metrics, log));
   serveHandshakes(boot, platform, {
     workers: trust,
     signer,

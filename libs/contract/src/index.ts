@@ -17,6 +17,7 @@ export * from './proto/names';
 export * from './proto/packet-json';
 export * from './resource-ref';
 export * from './subjects';
+export * from './worker-access';
 export * from './yaml-document';
 export { yamlStructureFaults, yamlTextFault, type YamlFault } from './yaml-structure';
 export * from './fields';

@@ -13,7 +13,11 @@ export interface StreamSpec {
  * subjects with publish acknowledgements.
  */
 export const streams = {
-  sys: { name: 'SVC_SYS', subjects: ['sys.job.submit', 'sys.job.result', 'sys.job.dlq', 'sys.audit.export'] },
+  sys: {
+    name: 'SVC_SYS',
+    // The last is that of results which workers publish with their own credential.
+    subjects: ['sys.job.submit', 'sys.job.result', 'sys.job.dlq', 'sys.audit.export', 'worker.*.sys.job.result'],
+  },
   jobs: { name: 'SVC_JOBS', subjects: ['job.>', 'worker.*.jobs'] },
 } as const satisfies Record<string, StreamSpec>;
 

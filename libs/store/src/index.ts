@@ -49,4 +49,5 @@ export * from './queue-position.repository';
 export * from './store';
 export * from './velocity.repository';
 export * from './worker.repository';
+export { workerRedisRules } from './worker-redis-rules';
 export * from './workflow.repository';

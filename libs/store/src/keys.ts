@@ -159,7 +159,7 @@ const ofInstallation = {
   liveWorkers: { template: 'svc:workers:count', type: 'zset', holds: 'ids of live workers for the license limit, by last heartbeat (ms)', kept: '2 min' },
   workerCredentials: { template: 'svc:workers:credentials', type: 'hash', holds: 'worker id to its credential (JSON) without the token', kept: 'for ever' },
   workerCredentialHashes: { template: 'svc:workers:credentials:hashes', type: 'hash', holds: 'worker id to the SHA-256 of its credential, for the audit', kept: 'for ever' },
-  workerTokens: { template: 'svc:workers:tokens', type: 'hash', holds: 'worker id to the first 32 bits of the SHA-256 of its token, a space, and the argon2id hash', kept: 'until the token is replaced' },
+  workerTokens: { template: 'svc:workers:tokens', type: 'hash', holds: 'worker id to the first 32 bits of the SHA-256 of its token, its argon2id hash, its bcrypt hash for NATS, and its SHA-256 for Redis, separated by spaces', kept: 'until the token is replaced' },
   workerCredentialsRevoked: { template: 'svc:workers:credentials:revoked', type: 'hash', holds: 'worker id to the time its credential was revoked', kept: 'until the credential is replaced' },
   workerCredentialsActive: { template: 'svc:workers:credentials:active', type: 'set', holds: 'ids of the workers with a credential that is not revoked', kept: 'until it is revoked' },
   workerCredentialsOf: { template: 'svc:workers:credentials:of:<tenant>', type: 'set', holds: 'ids of the workers with a credential of a tenant', kept: 'for ever' },

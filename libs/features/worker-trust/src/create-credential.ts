@@ -1,12 +1,13 @@
 import {
   anyPool,
   AppError,
+  canBeNatsUser,
   managedScope,
   type Caller,
   type CreatedWorkerCredential,
   type WorkerCredentialBody,
 } from '@svc/contract';
-import { hashWorkerToken, newWorkerToken, sha256, toPublicKeyPem } from '@svc/identity';
+import { hashForNats, hashWorkerToken, newWorkerToken, sha256, toPublicKeyPem } from '@svc/identity';
 import type { LicenseLimits, StoredFleet } from '@svc/platform';
 import type { TopicDeps } from '@svc/registry';
 import { announceChange, type AnnounceDeps } from '@svc/settings';
@@ -38,7 +39,8 @@ export async function createWorkerCredential(
   caller: Caller,
   body: WorkerCredentialBody,
 ): Promise<{ view: CreatedWorkerCredential; created: boolean }> {
-  if (isServiceSender(body.worker_id)) throw violation('worker_id', 'is reserved for services: choose another');
+  if (isServiceSender(body.worker_id) || !canBeNatsUser(body.worker_id))
+    throw violation('worker_id', 'is reserved for services: choose another');
   await requirePools(deps.fleet, body.allowed_pools);
   await requireTopics(deps, caller, body.allowed_topics);
   const token = body.keep_token ? undefined : newWorkerToken();
@@ -85,6 +87,8 @@ export async function createWorkerCredential(
 export const toStoredToken = async (token: string, hashToken = hashWorkerToken): Promise<StoredToken> => ({
   credential_hash: await hashToken(token),
   token_check: sha256(token).slice(0, TOKEN_CHECK_CHARS),
+  nats_hash: hashForNats(token),
+  redis_digest: sha256(token),
 });
 
 function readKeys(keys: readonly string[]): string[] {

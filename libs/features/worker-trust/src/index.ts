@@ -9,6 +9,8 @@ export {
   type WorkerScope,
 } from './attestation';
 export { type CredentialDeps, toStoredToken } from './create-credential';
+export { renderNatsAccounts } from './access/nats-accounts';
+export { openStoreAccess, type OpenStoreAccess, type StoreAccessEvents } from './access/open-store-access';
 export { serveHandshakes } from './serve-handshakes';
 export { openWorkerTrust } from './open-worker-trust';
 export { workerTrustRoutes, type WorkerTrustContext } from './routes';

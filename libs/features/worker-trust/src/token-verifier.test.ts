@@ -1,7 +1,7 @@
 import { useRedisStore } from '@svc/fixtures/store';
 import { newWorkerToken, sha256, verifyWorkerToken } from '@svc/identity';
 import { toStoredToken } from './create-credential';
-import { TokenVerifier } from './token-verifier';
+import { TokenVerifier, type VerifiableCredential } from './token-verifier';
 import { type StoredToken, WorkerTrustRepository } from './worker-trust.repository';
 
 const use = useRedisStore();
@@ -17,7 +17,10 @@ describe('the verification of worker tokens', () => {
   beforeEach(() => (hashes = []));
 
   /** The credential as a process holds it that has not verified a token yet. */
-  const fresh = (of = stored, worker_id = 'w1') => ({ credential: { worker_id }, token: of });
+  const fresh = (of: VerifiableCredential['token'] = stored, worker_id = 'w1') => ({
+    credential: { worker_id },
+    token: of,
+  });
 
   /** A process of its own. */
   const verifier = (verify = verifyWorkerToken) =>

@@ -6,7 +6,7 @@ export type TokenOutcome = 'valid' | 'invalid' | 'error';
 /** A credential with what this process knows of its token. */
 export interface VerifiableCredential {
   credential: { worker_id: string };
-  token: StoredToken;
+  token: Pick<StoredToken, 'credential_hash' | 'token_check'>;
   /** SHA-256 of the token, once it was verified. */
   digest?: string;
 }
@@ -80,4 +80,5 @@ export class TokenVerifier {
 
 const FINGERPRINT_CHARS = 16;
 /** Names a credential hash without containing a part of it. */
-const getFingerprint = ({ credential_hash: hash }: StoredToken): string => sha256(hash).slice(0, FINGERPRINT_CHARS);
+const getFingerprint = ({ credential_hash: hash }: Pick<StoredToken, 'credential_hash'>): string =>
+  sha256(hash).slice(0, FINGERPRINT_CHARS);

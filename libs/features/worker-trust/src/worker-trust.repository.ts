@@ -15,6 +15,10 @@ export interface StoredToken {
    * to guess a token of 256 random bits.
    */
   token_check: string;
+  /** Bcrypt hash, for nats-server. '' in credentials of older versions, whose workers get no users until it is replaced. */
+  nats_hash: string;
+  /** SHA-256 in hexadecimal, for Redis. '' like `nats_hash`. */
+  redis_digest: string;
 }
 
 /** The trust facts of one worker. */
@@ -100,7 +104,7 @@ export class WorkerTrustRepository {
 
   async write(scope: TenantScope, { credential, token, maxWorkers }: CredentialWrite): Promise<CredentialOutcome> {
     const { worker_id: id, tenant_id: tenant } = credential;
-    const secret = token ? `${token.token_check} ${token.credential_hash}` : '';
+    const secret = token ? writeToken(token) : '';
     const hash = canonicalHash(credential);
     const args = [
       id,
@@ -163,9 +167,8 @@ export class WorkerTrustRepository {
         const [text, revokedAt] = [credentials[i], revoked[i]];
         if (!text) return;
         const credential = JSON.parse(text) as StoredCredential;
-        const [token_check = '', credential_hash = ''] = tokens[i]?.split(' ') ?? [];
         const session = sessions[i] ? (JSON.parse(sessions[i]) as WorkerSession) : undefined;
-        const token = { token_check, credential_hash };
+        const token = readToken(tokens[i] ?? '');
         found.set(id, { credential, token, ...(session && { session }), ...(revokedAt && { revokedAt }) });
       });
     }
@@ -224,8 +227,16 @@ export class WorkerTrustRepository {
   }
 
   /** Lets other processes, and this one after a restart, verify the token without argon2. */
-  async keepVerified(workerId: string, canonicalHash: string, digest: string): Promise<void> {
+  async keepVerified(workerId: string, fingerprint: string, digest: string): Promise<void> {
     // Written after a replacement, it names the replaced credential and is ignored.
-    await this.redis.hset(keys.workerTokensVerified(), workerId, `${canonicalHash}:${digest}`);
+    await this.redis.hset(keys.workerTokensVerified(), workerId, `${fingerprint}:${digest}`);
   }
+}
+
+const writeToken = ({ token_check, credential_hash, nats_hash, redis_digest }: StoredToken): string =>
+  [token_check, credential_hash, nats_hash, redis_digest].join(' ');
+
+function readToken(text: string): StoredToken {
+  const [token_check = '', credential_hash = '', nats_hash = '', redis_digest = ''] = text.split(' ');
+  return { token_check, credential_hash, nats_hash, redis_digest };
 }

@@ -1,14 +1,19 @@
 import {
+  durableName,
   encodePacket,
   messageId,
   messageIdHeader,
+  sentBySubject,
   subjects,
+  subjectsFromWorkers,
+  workerCancelSubject,
+  workerIdPattern,
   type ConsumerSpec,
   type EncodedPacket,
   type Packet,
   type PayloadKind,
 } from '@svc/contract';
-import { connect, Events, type NatsConnection } from 'nats';
+import { connect, Events, type Msg, type NatsConnection } from 'nats';
 import { CoreSubscription } from './core-subscription';
 import type { Delivery, Outcome } from './delivery';
 import { DurableConsumption, type ConsumptionOptions } from './durable-consumption';
@@ -16,7 +21,14 @@ import { DurablePublisher, type Stored } from '@svc/jetstream';
 import { connectionOptions, type BusOptions } from './options';
 import { packetHandler, type PacketDelivery } from './packet-handler';
 import { RefusalReports, type RefusedPacket } from './refusals';
-import { deleteMessage, ensureStreams, isCaughtUp, storedMessages } from './streams';
+import {
+  deleteMessage,
+  deleteWorkerConsumers,
+  ensureStreams,
+  ensureWorkerConsumers,
+  isCaughtUp,
+  storedMessages,
+} from './streams';
 import { messageHeaders, type Trace } from './trace';
 
 /** Callbacks of the bus. */
@@ -101,12 +113,25 @@ export class Bus {
    * @param withinMs timeout
    */
   async isCaughtUp(spec: ConsumerSpec, withinMs: number): Promise<boolean> {
-    return !this.options.jetstream || isCaughtUp(await this.connection.jetstreamManager(), spec, withinMs);
+    if (!this.options.jetstream) return true;
+    const manager = await this.connection.jetstreamManager();
+    const all = await Promise.all(withSentByWorkers(spec).map((one) => isCaughtUp(manager, one, withinMs)));
+    return all.every(Boolean);
   }
 
   /** Deletes a stored message, so that it is not delivered (again). No-op when it is gone. */
   async withdraw({ stream, seq }: Pick<Stored, 'stream' | 'seq'>): Promise<void> {
     if (this.options.jetstream && stream) await deleteMessage(await this.connection.jetstreamManager(), stream, seq);
+  }
+
+  /** Creates the consumers of workers that have none; no-op without JetStream. */
+  async ensureWorkerConsumers(workerIds: readonly string[]): Promise<void> {
+    if (this.options.jetstream) await ensureWorkerConsumers(await this.connection.jetstreamManager(), workerIds);
+  }
+
+  /** Deletes the consumers of workers that may not connect any more; no-op without JetStream. */
+  async deleteWorkerConsumers(workerIds: readonly string[]): Promise<void> {
+    if (this.options.jetstream) await deleteWorkerConsumers(await this.connection.jetstreamManager(), workerIds);
   }
 
   /** Number of messages in our streams; 0 without JetStream. */
@@ -116,7 +141,11 @@ export class Bus {
 
   /** Publishes on core NATS: at most once, without confirmation. */
   publish(subject: string, packet: Packet, trace?: Trace): void {
-    this.publishBytes(subject, this.seal(encodePacket(packet)), trace);
+    const bytes = this.seal(encodePacket(packet));
+    this.publishBytes(subject, bytes, trace);
+    // Workers with a connection of their own receive only cancels of their dispatches.
+    const worker = packet.kind === 'job_cancel' ? packet.body.dispatch?.assigned_worker_id : undefined;
+    if (worker && workerIdPattern.test(worker)) this.publishBytes(workerCancelSubject(worker), bytes, trace);
   }
 
   publishBytes(subject: string, bytes: Uint8Array, trace?: Trace): void {
@@ -176,16 +205,13 @@ export class Bus {
     const { concurrency = 256, ackWaitMs = this.options.ackWaitMs, ...rest } = options;
     const onError = (error: unknown) => this.deps.onError?.(error, spec.durable);
     const { maxAckPending } = this.options;
+    const settings = { concurrency, ackWaitMs, maxAckPending, onError, ...rest };
     return this.keep(
-      this.options.jetstream
-        ? new DurableConsumption(this.connection, spec, handler, {
-            concurrency,
-            ackWaitMs,
-            maxAckPending,
-            onError,
-            ...rest,
-          })
-        : new CoreSubscription(this.connection, spec.subject, handler, { group: spec.group, onError }),
+      ...withSentByWorkers(spec).map((one) =>
+        this.options.jetstream
+          ? new DurableConsumption(this.connection, one, handler, settings)
+          : new CoreSubscription(this.connection, one.subject, handler, { group: one.group, onError }),
+      ),
     );
   }
 
@@ -207,7 +233,10 @@ export class Bus {
   /** Subscribes to all messages of a subject or pattern, undecoded. */
   tap(pattern: string, handler: (delivery: Delivery) => unknown, { group }: { group?: string } = {}): Consumption {
     const onError = (error: unknown) => this.deps.onError?.(error, pattern);
-    return this.keep(new CoreSubscription(this.connection, pattern, handler, { ...(group && { group }), onError }));
+    const options = { ...(group && { group }), onError };
+    return this.keep(
+      ...allSubjects(pattern).map((subject) => new CoreSubscription(this.connection, subject, handler, options)),
+    );
   }
 
   /**
@@ -221,23 +250,21 @@ export class Bus {
   ): Consumption {
     const onError = (error: unknown) => this.deps.onError?.(error, subject);
     const running = new Set<Promise<void>>();
-    const subscription = this.connection.subscribe(subject, {
-      queue: group,
-      callback: (error, message) => {
-        if (error) return onError(error);
-        const work = handler(message.data)
-          .then((reply) => void (reply && message.respond(reply)))
-          .catch(onError)
-          .finally(() => running.delete(work));
-        running.add(work);
-      },
-    });
+    const callback = (error: Error | null, message: Msg) => {
+      if (error) return onError(error);
+      const work = handler(message.data)
+        .then((reply) => void (reply && message.respond(reply)))
+        .catch(onError)
+        .finally(() => running.delete(work));
+      running.add(work);
+    };
+    const subscriptions = allSubjects(subject).map((one) => this.connection.subscribe(one, { queue: group, callback }));
     return this.keep({
       get inFlight() {
         return running.size;
       },
       stop: async () => {
-        subscription.unsubscribe();
+        for (const subscription of subscriptions) subscription.unsubscribe();
         await Promise.all(running);
       },
     });
@@ -278,13 +305,13 @@ export class Bus {
     return this.options.signer?.seal(bytes) ?? bytes;
   }
 
-  private keep(consumption: Consumption): Consumption {
+  private keep(...consumptions: Consumption[]): Consumption {
     const kept = {
       get inFlight() {
-        return consumption.inFlight;
+        return consumptions.reduce((sum, { inFlight }) => sum + inFlight, 0);
       },
       stop: async () => {
-        await consumption.stop();
+        await Promise.all(consumptions.map((consumption) => consumption.stop()));
         this.consumptions.delete(kept);
       },
     };
@@ -305,6 +332,16 @@ export class Bus {
     }
   }
 }
+
+/** A subject, and under which the services receive it from workers with a credential. */
+const allSubjects = (subject: string): string[] =>
+  subjectsFromWorkers.includes(subject) ? [subject, sentBySubject('*', subject)] : [subject];
+
+/** A consumer has one filter in servers before 2.10, so each subject has its own. */
+const withSentByWorkers = (spec: ConsumerSpec): ConsumerSpec[] =>
+  allSubjects(spec.subject).map((subject) =>
+    subject === spec.subject ? spec : { ...spec, subject, durable: durableName(spec.group, subject) },
+  );
 
 export interface DurableOptions {
   msgId?: string;

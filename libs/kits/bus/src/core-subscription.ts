@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from 'nats';
-import type { Delivery } from './delivery';
+import { readOrigin, type Delivery } from './delivery';
 import { parseTrace } from './trace';
 
 /**
@@ -38,6 +38,6 @@ export class CoreSubscription {
 
   private async handle({ subject, data, headers }: Msg): Promise<void> {
     const trace = parseTrace(headers);
-    await this.handler({ subject, bytes: data, deliveries: 1, ...(trace && { trace }) });
+    await this.handler({ ...readOrigin(subject), bytes: data, deliveries: 1, ...(trace && { trace }) });
   }
 }

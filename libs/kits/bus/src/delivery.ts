@@ -1,3 +1,4 @@
+import { readSentBy } from '@svc/contract';
 import type { Trace } from './trace';
 
 /** A message passed to a handler. */
@@ -9,6 +10,14 @@ export interface Delivery {
   /** Sequence in its stream; absent on core NATS. */
   streamSeq?: number;
   trace?: Trace;
+  /** Worker whose credential opened the connection that published it. Stated by the NATS server, so it is no claim. */
+  connection?: string;
+}
+
+/** The subject as the publisher used it, and the worker that the server states in it. */
+export function readOrigin(subject: string): Pick<Delivery, 'subject' | 'connection'> {
+  const sent = readSentBy(subject);
+  return sent ? { subject: sent.subject, connection: sent.worker } : { subject };
 }
 
 /** Outcome of a durable message. See docs/reference/worker-protocol.md#delivery. */

@@ -1,7 +1,7 @@
 import { maxDeliver, type ConsumerSpec } from '@svc/contract';
 import { EndOfTurn } from '@svc/jetstream';
 import { Events, type ConsumerMessages, type JsMsg, type NatsConnection } from 'nats';
-import { redeliveryDelayMs, type Delivery, type Outcome } from './delivery';
+import { readOrigin, redeliveryDelayMs, type Delivery, type Outcome } from './delivery';
 import { Slots } from './slots';
 import { ensureConsumer, type ConsumerSettings } from './streams';
 import { parseTrace } from './trace';
@@ -161,7 +161,7 @@ export class DurableConsumption {
 function readDelivery(message: JsMsg): Delivery {
   const trace = parseTrace(message.headers);
   return {
-    subject: message.subject,
+    ...readOrigin(message.subject),
     bytes: message.data,
     deliveries: message.info.deliveryCount,
     streamSeq: message.seq,

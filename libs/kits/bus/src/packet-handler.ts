@@ -1,6 +1,6 @@
 import { decodePacket, type TypedPacket, type PayloadKind, type Refusal } from '@svc/contract';
 import { ack, nak, term, type Delivery, type Outcome } from './delivery';
-import { wrongPayload } from './refusals';
+import { wrongPayload, wrongSender } from './refusals';
 
 /** `bytes` are those that were received, which a signature covers. */
 export type PacketDelivery<K extends PayloadKind> = Delivery & { packet: TypedPacket<K> };
@@ -12,7 +12,7 @@ const unreadableDeliveries = 3;
 
 /**
  * Adapts a packet handler to bytes. Invalid packets are acknowledged; unreadable ones are redelivered twice, since a newer
- * replica may be able to read them; other versions and payloads are dropped. All are reported once.
+ * replica may be able to read them; other versions and payloads are dropped, and packets of a worker in the name of another. All are reported once.
  */
 export const packetHandler =
   <K extends PayloadKind>(
@@ -24,8 +24,10 @@ export const packetHandler =
     const decoded = decodePacket(delivery.bytes);
     switch (decoded.kind) {
       case 'ok': {
-        if (isOf(payload, decoded.packet)) return handler({ ...delivery, packet: decoded.packet });
-        const refusal = wrongPayload(payload, decoded.packet);
+        const { packet } = decoded;
+        const isOwn = delivery.connection === undefined || delivery.connection === packet.sender_id;
+        if (isOwn && isOf(payload, packet)) return handler({ ...delivery, packet });
+        const refusal = isOwn ? wrongPayload(payload, packet) : wrongSender(delivery.connection ?? '', packet);
         report(delivery, refusal);
         return term(refusal.reason);
       }

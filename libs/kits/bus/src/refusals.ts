@@ -74,3 +74,11 @@ export const wrongPayload = (
   sender_id: packet.sender_id,
   trace_id: packet.trace_id,
 });
+
+/** A packet that names another sender than the worker whose connection published it. */
+export const wrongSender = (worker: string, packet: { sender_id: string; trace_id: string }): Refusal => ({
+  code: WireErrorCode.ERROR_CODE_PERMISSION_DENIED,
+  reason: `sender ${packet.sender_id} on the connection of worker ${worker}`,
+  sender_id: packet.sender_id,
+  trace_id: packet.trace_id,
+});

@@ -1,4 +1,4 @@
-import { duplicateWindowMs, streams, type ConsumerSpec } from '@svc/contract';
+import { duplicateWindowMs, streams, workerConsumer, type ConsumerSpec } from '@svc/contract';
 import {
   AckPolicy,
   DeliverPolicy,
@@ -96,4 +96,41 @@ export async function ensureConsumer(
     max_ack_pending: maxAckPending,
     max_deliver: -1,
   });
+}
+
+const consumerNotFound = 10_014;
+/** That of the worker SDKs, which renew a message every third of it. */
+const workerAckWaitMs = 60_000;
+
+/**
+ * Creates the consumers of these workers that are missing. Like those that workers without a credential create themselves,
+ * they start with new messages: earlier ones were sent to another holder of the id.
+ */
+export async function ensureWorkerConsumers(manager: JetStreamManager, workerIds: readonly string[]): Promise<void> {
+  if (workerIds.length === 0) return;
+  const { name } = streams.jobs;
+  const existing = new Set<string>();
+  for await (const info of manager.consumers.list(name)) existing.add(info.name);
+  for (const { stream, durable, subject } of workerIds.map((id) => workerConsumer(id))) {
+    if (existing.has(durable)) continue;
+    await manager.consumers.add(stream, {
+      durable_name: durable,
+      filter_subject: subject,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.New,
+      ack_wait: nanos(workerAckWaitMs),
+      max_deliver: -1,
+    });
+  }
+}
+
+/** Deletes the consumers of these workers; those that are missing are ignored. */
+export async function deleteWorkerConsumers(manager: JetStreamManager, workerIds: readonly string[]): Promise<void> {
+  for (const { stream, durable } of workerIds.map((id) => workerConsumer(id))) {
+    try {
+      await manager.consumers.delete(stream, durable);
+    } catch (error) {
+      if (!(error instanceof NatsError) || error.api_error?.err_code !== consumerNotFound) throw error;
+    }
+  }
 }

@@ -36,4 +36,11 @@ export type { LicensePayload } from './license/license-file';
 export { joinIdentities, sharesIdentity } from './identities';
 export { isSessionToken, openSessionTokens, type SessionClaims, type SessionTokens } from './worker-session-token';
 export { writerName } from './writer-name';
-export { hashWorkerToken, isWorkerToken, newWorkerToken, toPublicKeyPem, verifyWorkerToken } from './worker-token';
+export {
+  hashForNats,
+  hashWorkerToken,
+  isWorkerToken,
+  newWorkerToken,
+  toPublicKeyPem,
+  verifyWorkerToken,
+} from './worker-token';

@@ -7,7 +7,17 @@ import {
   type NewPacketHead,
   type Packet,
 } from '@svc/contract';
-import { AckPolicy, connect, DeliverPolicy, headers, type Consumer, type MsgHdrs, type NatsConnection } from 'nats';
+import {
+  AckPolicy,
+  connect,
+  DeliverPolicy,
+  ErrorCode,
+  headers,
+  NatsError,
+  type Consumer,
+  type MsgHdrs,
+  type NatsConnection,
+} from 'nats';
 import { DurablePublisher, parseServerList, PublishError } from '@svc/jetstream';
 import type { WorkerSettings } from './options';
 import { PacketTrust } from './packet-trust';
@@ -16,6 +26,10 @@ import { SessionKeeper } from './session';
 const nanos = (ms: number) => ms * 1e6;
 const storeTimeoutMs = 2_000;
 const keepIdleConsumerMs = 7 * 86_400_000;
+
+/** Whether the NATS user of the worker may not send a request. */
+export const isForbidden = (error: unknown): boolean =>
+  error instanceof NatsError && error.code === ErrorCode.PermissionsViolation;
 
 export type TraceHeaders = Readonly<Record<string, string>>;
 
@@ -61,6 +75,8 @@ export class Link {
   static async open(settings: WorkerSettings): Promise<Link> {
     const { servers, credentials } = parseServerList(settings.natsUrl);
     const hasOwnCredentials = settings.nats?.user ?? settings.nats?.token ?? settings.nats?.authenticator;
+    // A server that needs no credentials ignores these.
+    const ofToken = settings.authToken ? { user: settings.id, pass: settings.authToken } : {};
     const connection = await connect({
       servers,
       name: settings.id,
@@ -69,7 +85,7 @@ export class Link {
       pingInterval: 30_000,
       waitOnFirstConnect: true,
       ignoreAuthErrorAbort: true,
-      ...(hasOwnCredentials ? {} : credentials),
+      ...(hasOwnCredentials ? {} : (credentials ?? ofToken)),
       ...settings.nats,
     });
     return new Link(connection, settings);
@@ -122,19 +138,23 @@ export class Link {
 
   /**
    * Creates the durable consumer if it is missing. A new one starts with new messages, because earlier ones were sent to
-   * other workers.
+   * other workers. The consumer of a worker that connects with its credential is created by the services.
    */
   async consumer({ stream, durable, subject }: ConsumerSpec): Promise<Consumer> {
     const manager = await this.connection.jetstreamManager();
-    await manager.consumers.add(stream, {
-      durable_name: durable,
-      filter_subject: subject,
-      ack_policy: AckPolicy.Explicit,
-      deliver_policy: DeliverPolicy.New,
-      ack_wait: nanos(this.settings.ackWaitMs),
-      max_deliver: -1,
-      inactive_threshold: nanos(keepIdleConsumerMs),
-    });
+    try {
+      await manager.consumers.add(stream, {
+        durable_name: durable,
+        filter_subject: subject,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.New,
+        ack_wait: nanos(this.settings.ackWaitMs),
+        max_deliver: -1,
+        inactive_threshold: nanos(keepIdleConsumerMs),
+      });
+    } catch (error) {
+      if (!isForbidden(error) || durable !== this.own.durable) throw error;
+    }
     return this.connection.jetstream().consumers.get(stream, durable);
   }
 }

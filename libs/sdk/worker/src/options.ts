@@ -37,7 +37,17 @@ export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = 
     concurrency,
   };
   requireKeys(settings);
-  return settings;
+  const { redisUrl, authToken } = settings;
+  return { ...settings, ...(redisUrl !== undefined && { redisUrl: addPassword(redisUrl, authToken) }) };
+}
+
+/** The token is the password of a user without one. Not of a URL without a user: a Redis without users refuses passwords. */
+function addPassword(redisUrl: string, token: string): string {
+  if (token === '' || !URL.canParse(redisUrl)) return redisUrl;
+  const url = new URL(redisUrl);
+  if (url.username === '' || url.password !== '') return redisUrl;
+  url.password = token;
+  return url.href;
 }
 
 const keyEnd = '-----END PUBLIC KEY-----';

@@ -1,6 +1,6 @@
 import type { ConsumerSpec } from '@svc/contract';
-import { ErrorCode, NatsError, type Consumer, type ConsumerMessages, type JsMsg } from 'nats';
-import type { Link } from './link';
+import type { Consumer, ConsumerMessages, JsMsg } from 'nats';
+import { isForbidden, type Link } from './link';
 
 const pullMs = 30_000;
 const restartDelayMs = 1_000;
@@ -16,8 +16,6 @@ export interface SourceHooks {
   /** Called once instead of pulling when the worker's NATS user may not create the durable consumer. */
   onForbidden?(): void;
 }
-
-const isForbidden = (error: unknown) => error instanceof NatsError && error.code === ErrorCode.PermissionsViolation;
 
 /**
  * Pulls the messages of a subject, limited by free slots, so that idle workers get what busy ones do not pull.

@@ -75,11 +75,15 @@ export interface WorkerOptions {
   topics: Readonly<Record<string, JobHandler>>;
   /** Maximum concurrent jobs; default 1. */
   concurrency?: number;
-  /** May contain user and password, which are used when `nats` has no credentials. Default: NATS_URL, else nats://localhost:4222. */
+  /**
+   * May contain user and password, which are used when `nats` has no credentials. Without either, the worker connects with
+   * its id and `authToken`. Default: NATS_URL, else nats://localhost:4222.
+   */
   natsUrl?: string;
   /**
    * Default: REDIS_URL. Without either, inputs, results and artifacts go through the data URLs of each dispatch; a dispatch
-   * without them uses redis://localhost:6379.
+   * without them uses redis://localhost:6379. `authToken` is the password of a user without one, as in
+   * `redis://worker-<id>@host`.
    */
   redisUrl?: string;
   /** Further connection options: TLS, credentials, server lists. */

@@ -4,7 +4,7 @@
 
   KEYS  1 credentials: hash
   ARGV  1 worker id   2 tenant scope, '*' for any   3 tenant   4 credential (JSON)
-        5 token check and hash, '' = keep the token   6 maximum number of active credentials of the license, 0 or less = unlimited
+        5 token check and hashes, '' = keep the token   6 maximum number of active credentials of the license, 0 or less = unlimited
         7 maximum number of one tenant   8 hash of the credential
 
   Returns  created  |  replaced  |  missing  |  other_tenant  |  full <count>  |  tenant_full <count>

@@ -8,6 +8,7 @@ import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
+import { storeAccessRules, storeAccessVariables } from './store-access';
 import { workerTrustRules, workerTrustVariables } from './worker-trust';
 
 const scheduler = variables({
@@ -117,6 +118,7 @@ export const schedulerEnv = envSpec({
     ...dataUrlVariables,
     ...resultTicketVariables,
     ...workerTrustVariables,
+    ...storeAccessVariables,
   },
   // A remote kernel loads and checks the policy itself.
   rules: [
@@ -125,6 +127,7 @@ export const schedulerEnv = envSpec({
     dataUrlRules,
     resultTicketRules,
     workerTrustRules,
+    storeAccessRules,
     kernelClientRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

@@ -77,6 +77,27 @@ export const schedulerMetrics = metrics({
     labels: ['outcome'],
     help: 'Steps of the trust handshake that ended it: issued, renewed, unreadable, limited (over the rate, without an answer), or the reason of the refusal.',
   },
+  storeAccessWorkers: {
+    name: 'svc_scheduler_store_access_workers',
+    type: 'gauge',
+    labels: ['store'],
+    labelValues: { store: ['nats', 'redis'] },
+    help: 'Workers that have a user in the store, made from their credential.',
+  },
+  storeAccessChanges: {
+    name: 'svc_scheduler_store_access_changes_total',
+    type: 'counter',
+    labels: ['store', 'change'],
+    labelValues: { store: ['nats', 'redis'], change: ['granted', 'replaced', 'revoked'] },
+    help: 'Changes of the users of workers in the store that this replica made. A replaced or revoked user loses its connections.',
+  },
+  storeAccessFailures: {
+    name: 'svc_scheduler_store_access_failures_total',
+    type: 'counter',
+    labels: ['store'],
+    labelValues: { store: ['nats', 'redis'] },
+    help: 'Failed attempts to make the users of the store equal to the credentials. They are repeated twice a second.',
+  },
   unopenedTickets: {
     name: 'svc_scheduler_unopened_result_tickets_total',
     type: 'counter',
