@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
+import { dataTokensFrom, grantSignerFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import type { JobEndings, ResultJob } from '@svc/store';
 import {
@@ -87,6 +87,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
   };
+  const grants = grantSignerFrom(env);
   const placement = openPlacement(
     boot,
     {
@@ -95,6 +96,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       dataTokens,
       dataUrlBase: env.dataUrlBase,
       tickets: resultTicketsFrom<ResultJob>(env),
+      grants,
     },
     { ...base, platform, fleet, registry, config, endings, metrics },
   );
@@ -201,6 +203,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     workerTrust: {
       ...changes,
       topics,
+      grants,
       trust: new WorkerTrustRepository(store.redis),
       hasSessions: env.sdkHandshake !== 'off' && (env.packetSigningKey ?? env.packetSigningKeyPath) !== undefined,
       defaultTenant: env.defaultTenant,

@@ -157,6 +157,11 @@ export const inlineDataLabel = 'svc.inline_data';
  * URLs. See docs/adr/0014-data-urls-for-workers.md.
  */
 export const storeAccessLabel = 'svc.store_access';
+/**
+ * Heartbeat label with the value `true`: this process verifies grants, so dispatches to it have one where the installation
+ * signs them. See docs/reference/worker-protocol.md#grants.
+ */
+export const grantsLabel = 'svc.grants';
 /** Maximum body of an input or result within a message; larger ones are stored and sent by pointer. */
 export const maxInlineBytes = 64 * 1024;
 /** Label that gives a repeated publish a new message id, so that the duplicate window does not drop it. */

@@ -4,6 +4,7 @@ import {
   bootIdLabel,
   ComponentRole,
   dispatchEchoLabel,
+  grantsLabel,
   handshakePacket,
   heartbeatPacket,
   inlineDataLabel,
@@ -87,12 +88,13 @@ export class Heartbeater {
   }
 
   private labels(): Record<string, string> {
-    const { labels, redisUrl } = this.settings;
+    const { labels, redisUrl, grants } = this.settings;
     return {
       ...labels,
       [bootIdLabel]: this.bootId,
       [dispatchEchoLabel]: 'true',
       [inlineDataLabel]: 'true',
+      ...(grants.mode !== 'off' && { [grantsLabel]: 'true' }),
       ...(redisUrl && { [storeAccessLabel]: 'true' }),
     };
   }

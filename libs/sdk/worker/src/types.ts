@@ -66,6 +66,21 @@ export interface ArtifactOptions {
 /** Handles the jobs of a topic. The return value is the result: bytes as is, anything else as JSON. */
 export type JobHandler = (job: Job) => unknown;
 
+/** Which dispatches the worker starts, by the grants that the services sign. See docs/reference/worker-protocol.md#grants. */
+export interface GrantOptions {
+  /** Ed25519 public keys (PEM) of the services; several during a rotation. Default: those in SVC_GRANT_PUBLIC_KEYS. */
+  keys?: readonly string[];
+  /**
+   * `enforce` refuses a dispatch without the grant that it needs, and any invalid grant; `warn` reports it and runs the job.
+   * Default: WORKER_GRANTS, else `enforce` with keys and `off` without.
+   */
+  mode?: 'off' | 'warn' | 'enforce';
+  /** `all` dispatches need a grant (default), or those of `approvalTopics` and those that say that they were approved. */
+  require?: 'all' | 'approved';
+  /** Topics whose jobs run only after people approved them, whatever policy permits; `*` and `>` as in `topics`. */
+  approvalTopics?: readonly string[];
+}
+
 export interface WorkerOptions {
   /** Stable across restarts. Default: WORKER_ID, else `<type>-<host name>`. Letters, digits, `_` and `-`. */
   id?: string;
@@ -104,6 +119,7 @@ export interface WorkerOptions {
    * refused. Default: those in SVC_SERVICE_PUBLIC_KEYS, one after the other.
    */
   serviceKeys?: readonly string[];
+  grants?: GrantOptions;
   /**
    * Gets a session when both `signingKey` and `serviceKeys` are given; default on. Off where the services have no sessions.
    */

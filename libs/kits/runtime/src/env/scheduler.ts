@@ -2,6 +2,7 @@ import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
+import { grantRules, grantVariables } from './dispatch-grants';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { readinessVariables } from './readiness';
@@ -117,6 +118,7 @@ export const schedulerEnv = envSpec({
     ...dataUrlVariables,
     ...resultTicketVariables,
     ...workerTrustVariables,
+    ...grantVariables,
   },
   // A remote kernel loads and checks the policy itself.
   rules: [
@@ -125,6 +127,7 @@ export const schedulerEnv = envSpec({
     dataUrlRules,
     resultTicketRules,
     workerTrustRules,
+    grantRules,
     kernelClientRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],
