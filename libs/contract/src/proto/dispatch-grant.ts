@@ -4,7 +4,7 @@ import { fieldsOf } from './readable';
 const JOB_REQUEST_FIELD = 10;
 const GRANT_FIELD = 1010;
 const LENGTH_DELIMITED = 2;
-const tagOf = (field: number) => (field << 3) | LENGTH_DELIMITED;
+const toTag = (field: number) => (field << 3) | LENGTH_DELIMITED;
 
 export interface GrantedRequest {
   /** The request as it was sent, without its grant: what the grant covers. */
@@ -41,11 +41,11 @@ export function splitGrant(packet: Uint8Array): GrantedRequest | undefined {
 export function withGrant(packet: Uint8Array, sign: (request: Uint8Array) => Uint8Array): Uint8Array {
   const writer = Writer.create();
   for (const { tag, raw, content } of fieldsOf(packet)) {
-    if (tag !== tagOf(JOB_REQUEST_FIELD) || !content) {
+    if (tag !== toTag(JOB_REQUEST_FIELD) || !content) {
       writer.raw(raw);
       continue;
     }
-    const grant = Writer.create().uint32(tagOf(GRANT_FIELD)).bytes(sign(content)).finish();
+    const grant = Writer.create().uint32(toTag(GRANT_FIELD)).bytes(sign(content)).finish();
     writer.uint32(tag).bytes(Buffer.concat([content, grant]));
   }
   return writer.finish();

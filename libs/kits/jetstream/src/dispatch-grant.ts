@@ -50,7 +50,7 @@ export const maxGrantBytes = 4_096;
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const getHeader = (keyId: string) => encode({ alg: 'EdDSA', typ: TYPE, kid: keyId });
-const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const sha256Hex = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /** @param key private Ed25519 key */
 export function openGrantSigner(key: KeyObject): GrantSigner {
@@ -62,7 +62,7 @@ export function openGrantSigner(key: KeyObject): GrantSigner {
     publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     seal: (packet, facts, nowMs) =>
       withGrant(packet, (request) => {
-        const signed = `${header}.${encode(toClaims(facts, hashOf(request), Math.floor(nowMs / 1_000)))}`;
+        const signed = `${header}.${encode(toClaims(facts, sha256Hex(request), Math.floor(nowMs / 1_000)))}`;
         return Buffer.from(`${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`);
       }),
   };
@@ -118,7 +118,7 @@ export function verifyGrant(
   if (!parts) return { kind: 'fault', fault: 'grant_invalid' };
   if (parts.grant.length === 0) return { kind: 'fault', fault: 'grant_missing' };
   const claims = readSigned(Buffer.from(parts.grant).toString('latin1'), keys);
-  if (!claims || claims['request_sha256'] !== hashOf(parts.request) || !names(claims, received)) {
+  if (!claims || claims['request_sha256'] !== sha256Hex(parts.request) || !names(claims, received)) {
     return { kind: 'fault', fault: 'grant_invalid' };
   }
   const { iat, exp, approval } = claims;
