@@ -180,6 +180,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       artifacts,
       tokens: dataTokens,
       maxBytes: Math.max(env.artifactMaxBytes, env.maxJobPayloadBytes),
+      events: { effectReported: (op, outcome) => metrics.effects.inc({ op, outcome }) },
     },
     policyEvaluate: {
       ...base,
@@ -271,6 +272,10 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       ...evalDeps(env, { store, metrics }),
     },
     locks: { store, defaultTenant: env.defaultTenant },
+    effects: {
+      ...{ ...base, kernel, config, admission },
+      events: { effectSettled: (outcome) => metrics.effects.inc({ op: 'settle', outcome }) },
+    },
     status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
     health,
   };

@@ -32,6 +32,7 @@ const changes: Partial<Record<ScriptName, readonly string[]>> = {
   replaceConfig: ['written'],
   revokeWorkerCredential: ['revoked'],
   revokeWorkerSession: ['revoked'],
+  settleEffect: ['settled'],
   settleQuarantine: ['settled'],
   writePolicy: ['written'],
   writeSchedule: ['written'],

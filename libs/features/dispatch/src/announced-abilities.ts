@@ -1,6 +1,6 @@
-import { grantsLabel, inlineDataLabel, storeAccessLabel, type Heartbeat } from '@svc/contract';
+import { effectsLabel, grantsLabel, inlineDataLabel, storeAccessLabel, type Heartbeat } from '@svc/contract';
 
-const abilityLabels = [grantsLabel, inlineDataLabel, storeAccessLabel] as const;
+const abilityLabels = [effectsLabel, grantsLabel, inlineDataLabel, storeAccessLabel] as const;
 /** Heartbeat label by which a process of a worker announces an ability. */
 export type AbilityLabel = (typeof abilityLabels)[number];
 

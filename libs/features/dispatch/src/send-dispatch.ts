@@ -1,4 +1,4 @@
-import { storeAccessLabel } from '@svc/contract';
+import { effectsLabel, storeAccessLabel } from '@svc/contract';
 import type { Base, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import type { DispatchedJob } from '@svc/store';
@@ -59,8 +59,10 @@ export async function sendDispatch(deps: SendDeps, job: DispatchedJob, context?:
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
 }
 
-/** Signing three URLs costs more than the rest of the packet, so workers that do not need them get none. */
+/** Signing URLs costs more than the rest of the packet, so workers that do not need them get none. */
 function dataUrls({ dataUrls: settings, registry, clock }: SendDeps, job: DispatchedJob): Record<string, string> {
   const nowMs = clock.nowMs();
-  return registry.announces(job.worker_id, storeAccessLabel, nowMs) ? {} : dataUrlsFor(settings, job, nowMs);
+  const effectOnly = registry.announces(job.worker_id, storeAccessLabel, nowMs);
+  if (effectOnly && !registry.mayHave(job.worker_id, effectsLabel, nowMs)) return {};
+  return dataUrlsFor(settings, job, nowMs, { effectOnly });
 }

@@ -19,6 +19,7 @@ import { Abort } from './abort';
 import type { DataAccess } from './data-access';
 import { forgedAlert } from './forged-alert';
 import { Deadlines, longestTimerMs } from './deadlines';
+import { Effects } from './effects';
 import { toFailure, FatalError, JobAborted, RetryableError } from './errors';
 import { buildJob, getContextPointer, buildEcho, getIdentity, isCancelled, type DispatchIdentity } from './job';
 import { JobOutput } from './job-output';
@@ -293,12 +294,14 @@ export class Executor {
     }
     const store = lazy(() => data.of(request, abort));
     const input = await readInput(withApprovedInput(request, grant), store);
+    const effects = new Effects(request, abort.signal);
     const job = buildJob(request, identity, trace_id, input, {
       abort,
       deadline: deadlineMs > 0 ? new Date(Date.now() + deadlineMs) : undefined,
       progress: (percent, message) => progress.report(percent, message),
       log: (message, level = 'info') => shown.log(message, level),
       stream: (text) => shown.write(text),
+      effect: (key, make) => effects.run(key, make),
       cost: (usd) => {
         if (!Number.isFinite(usd) || usd < 0)
           throw new RangeError(`a cost must be a number from 0, in US dollars: ${usd}`);

@@ -4,6 +4,7 @@ import {
   bootIdLabel,
   ComponentRole,
   dispatchEchoLabel,
+  effectsLabel,
   grantsLabel,
   handshakePacket,
   heartbeatPacket,
@@ -88,12 +89,13 @@ export class Heartbeater {
   }
 
   private labels(): Record<string, string> {
-    const { labels, redisUrl, grants } = this.settings;
+    const { labels, redisUrl, grants, effects } = this.settings;
     return {
       ...labels,
       [bootIdLabel]: this.bootId,
       [dispatchEchoLabel]: 'true',
       [inlineDataLabel]: 'true',
+      ...(effects && { [effectsLabel]: 'true' }),
       ...(grants.mode !== 'off' && { [grantsLabel]: 'true' }),
       ...(redisUrl && { [storeAccessLabel]: 'true' }),
     };

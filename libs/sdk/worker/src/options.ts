@@ -85,6 +85,7 @@ const defaults = {
   region: '',
   agentName: '',
   sessions: true,
+  effects: false,
   handshakeDomainPrefix,
   heartbeatMs: 5_000,
   graceMs: 10_000,

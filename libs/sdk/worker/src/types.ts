@@ -52,6 +52,13 @@ export interface Job {
    * counts. @throws RangeError for an invalid amount
    */
   cost(usd: number): void;
+  /**
+   * Makes a side effect at most once for all attempts of the job, and returns its result, also when an earlier attempt made
+   * it. The result must be JSON of at most 16 KiB. `key` names the effect within the job. See docs/reference/effects.md.
+   *
+   * @throws FatalError `outcome_unknown` when an earlier attempt may have made it; RetryableError when it cannot be recorded
+   */
+  effect<T>(key: string, make: () => T | Promise<T>): Promise<Awaited<T>>;
   /** Stores a file of the job and lists it in the result. @returns its pointer */
   saveArtifact(bytes: Uint8Array, options?: ArtifactOptions): Promise<string>;
 }
@@ -120,6 +127,11 @@ export interface WorkerOptions {
    */
   serviceKeys?: readonly string[];
   grants?: GrantOptions;
+  /**
+   * Requests the URL that `job.effect` needs also with a Redis URL; default off. Without a Redis URL each dispatch has it, where
+   * the installation has data URLs.
+   */
+  effects?: boolean;
   /**
    * Gets a session when both `signingKey` and `serviceKeys` are given; default on. Off where the services have no sessions.
    */
