@@ -16,7 +16,7 @@ const layers = {
 const features = [
   ...['audit', 'settings', 'registry', 'worker-trust', 'admission', 'decision', 'budget', 'jobs', 'approvals'],
   ...['policy-admin', 'config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'streams'],
-  ...['status', 'locks', 'governance', 'evals', 'evidence'],
+  ...['status', 'locks', 'effects', 'governance', 'evals', 'evidence'],
 ];
 const belowFeatures = ['adapter', 'runtime', 'pure', 'testing'].map((layer) => `layer:${layer}`);
 const featureOrder = features.map((name, place) => ({

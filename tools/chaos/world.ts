@@ -12,6 +12,7 @@ import { buildApps } from '../stack/build';
 import { getAddress, environments } from '../stack/environment';
 import { ensureKeys, type Keys } from '../stack/keys';
 import { ensureAuditKeys } from '../stack/audit-keys';
+import { ensureGrantKey } from '../stack/grant-key';
 import { ensurePacketKey, type PacketKey } from '../stack/packet-key';
 import { ensurePolicyKey } from '../stack/policy-key';
 import { ensureLicense } from '../stack/license';
@@ -182,6 +183,7 @@ async function buildEnvironments(
     policyKey,
     auditKeys,
     packetKey,
+    grantKey: ensureGrantKey(dataDir),
   };
   // Any free port: several worlds may run at once, also next to a developer's own stack.
   const pick = portPicker(false);

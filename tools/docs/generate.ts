@@ -6,6 +6,7 @@ import { builtInRoles, endpoints, errorCodes, permissions, streams, subjects, ty
 import { openapi } from '@svc/http';
 import {
   approvalStates,
+  effectStates,
   evalRunStates,
   jobStates,
   poolStates,
@@ -102,6 +103,10 @@ const states = () =>
     'A pool is created active.',
     moves(poolStates),
     diagram(poolStates),
+    '## Effect',
+    'An effect is created begun, before its function runs.',
+    moves(effectStates),
+    diagram(effectStates),
     '## Run of an evaluation dataset',
     'A small run is created running, a large one pending.',
     moves(evalRunStates),

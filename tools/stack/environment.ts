@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { auditVariables, type AuditKeys } from './audit-keys';
 import type { CertificateFiles } from './certificates';
+import { grantVariables, type GrantKey } from './grant-key';
 import type { Keys } from './keys';
 import type { LicenseFiles, LicensePlan } from './license';
 import type { PacketKey } from './packet-key';
@@ -24,6 +25,7 @@ export interface Generated {
   policyKey: PolicyKey;
   auditKeys: AuditKeys;
   packetKey: PacketKey;
+  grantKey: GrantKey;
 }
 
 /**
@@ -52,6 +54,7 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
     ...policyKeyVariables(given.policyKey, callers),
     ...auditVariables(given.auditKeys, callers),
     ...packetKeyVariables(given.packetKey, callers),
+    ...grantVariables(given.grantKey, callers),
     ...(certificates && group({ GATEWAY_HTTP_TLS_CERT: certificates.cert, GATEWAY_HTTP_TLS_KEY: certificates.key })),
     ...(certificates && group({ GRPC_TLS_CERT: certificates.cert, GRPC_TLS_KEY: certificates.key })),
   };

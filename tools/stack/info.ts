@@ -23,6 +23,8 @@ export interface StackInfo extends StoreAccess {
   license: string;
   /** Public key (PEM) by which workers verify what the services sign, where signatures or sessions are on. */
   service_key_file: string;
+  /** Public key (PEM) by which workers verify the grants of dispatches. */
+  grant_key_file: string;
   data_dir: string;
   /** Process ids of the running services. */
   pids: Record<string, number>;

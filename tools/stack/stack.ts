@@ -6,6 +6,7 @@ import { getAddress, environments } from './environment';
 import { removeInfo, runningSupervisor, writeInfo, type StackInfo } from './info';
 import { ensureKeys } from './keys';
 import { ensureAuditKeys } from './audit-keys';
+import { ensureGrantKey } from './grant-key';
 import { ensurePacketKey } from './packet-key';
 import { ensurePolicyKey } from './policy-key';
 import { ensureLicense } from './license';
@@ -147,6 +148,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   const policyKey = ensurePolicyKey(join(dataDir, 'policy-key.pem'));
   const auditKeys = ensureAuditKeys(dataDir);
   const packetKey = ensurePacketKey(join(dataDir, 'packet-key.pem'), join(dataDir, 'packet-key.pub.pem'));
+  const grantKey = ensureGrantKey(dataDir);
   const generated = {
     callerEnv,
     services,
@@ -158,6 +160,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
     license,
     policyKey,
     packetKey,
+    grantKey,
     auditKeys,
   };
   const envs = await environments(generated, pickPort);
@@ -208,6 +211,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
       timeouts_file: path('TIMEOUT_CONFIG_PATH'),
       license: licensePlan,
       service_key_file: packetKey.publicKeyFile,
+      grant_key_file: grantKey.publicKeyFile,
       data_dir: dataDir,
       supervisor_pid: process.pid,
     },

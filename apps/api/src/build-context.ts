@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
+import { dataTokensFrom, grantSignerFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import type { JobEndings, ResultJob } from '@svc/store';
 import {
@@ -87,6 +87,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
   };
+  const grants = grantSignerFrom(env);
   const placement = openPlacement(
     boot,
     {
@@ -95,6 +96,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       dataTokens,
       dataUrlBase: env.dataUrlBase,
       tickets: resultTicketsFrom<ResultJob>(env),
+      grants,
     },
     { ...base, platform, fleet, registry, config, endings, metrics },
   );
@@ -178,6 +180,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       artifacts,
       tokens: dataTokens,
       maxBytes: Math.max(env.artifactMaxBytes, env.maxJobPayloadBytes),
+      events: { effectReported: (op, outcome) => metrics.effects.inc({ op, outcome }) },
     },
     policyEvaluate: {
       ...base,
@@ -201,6 +204,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     workerTrust: {
       ...changes,
       topics,
+      grants,
       trust: new WorkerTrustRepository(store.redis),
       hasSessions: env.sdkHandshake !== 'off' && (env.packetSigningKey ?? env.packetSigningKeyPath) !== undefined,
       defaultTenant: env.defaultTenant,
@@ -268,6 +272,10 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       ...evalDeps(env, { store, metrics }),
     },
     locks: { store, defaultTenant: env.defaultTenant },
+    effects: {
+      ...{ ...base, kernel, config, admission },
+      events: { effectSettled: (outcome) => metrics.effects.inc({ op: 'settle', outcome }) },
+    },
     status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
     health,
   };

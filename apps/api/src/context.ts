@@ -15,6 +15,7 @@ import type { StreamContext } from '@svc/streams';
 import type { WorkerTrustContext } from '@svc/worker-trust';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 import type { LockContext } from '@svc/locks';
+import type { EffectsContext } from '@svc/effects';
 
 /** Dependencies of all handlers of the gateway, built once in main. */
 export type ApiContext = ApprovalContext &
@@ -40,4 +41,5 @@ export type ApiContext = ApprovalContext &
   WorkflowContext &
   LockContext &
   GovernanceContext &
-  EvalContext;
+  EvalContext &
+  EffectsContext;

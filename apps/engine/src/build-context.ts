@@ -1,6 +1,6 @@
 import { subjects } from '@svc/contract';
 import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
-import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
+import { dataTokensFrom, grantSignerFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import {
   randomIds,
@@ -69,6 +69,7 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
         dataTokens: dataTokensFrom(env),
         dataUrlBase: env.dataUrlBase,
         tickets: resultTicketsFrom<ResultJob>(env),
+        grants: grantSignerFrom(env),
       },
       { ...base, platform, fleet, registry, config, endings, metrics },
     ),

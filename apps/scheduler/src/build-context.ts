@@ -1,6 +1,6 @@
 import type { Bus } from '@svc/bus';
 import { consumers, streams, subjects } from '@svc/contract';
-import { dataTokensFrom, resultTicketsFrom } from '@svc/identity';
+import { dataTokensFrom, grantSignerFrom, resultTicketsFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
 import { admissionSettings, SnapshotAdmission } from '@svc/admission';
@@ -77,6 +77,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     admission,
     dataUrls: dataUrlSettings(env),
     tickets: resultTicketsFrom<ResultJob>(env),
+    grants: grantSignerFrom(env),
     config,
     topics: openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement }),
     fleet,

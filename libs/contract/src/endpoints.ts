@@ -53,6 +53,7 @@ export {
   type JobExplanation,
   type Owner,
 } from './explain/job-explain';
+import { effectEndpoints } from './effects/effects';
 export * from './jobs/jobs';
 export { explainRun, type ExplainView, type RunWait, type StepExplanation } from './explain/run-explain';
 export * from './policy/action';
@@ -78,6 +79,7 @@ export * from './evals/extraction';
 export * from './evals/eval-fields';
 export * from './evals/runs';
 export * from './evals/comparisons';
+export * from './effects/effects';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
@@ -108,4 +110,5 @@ export const endpoints = [
   ...lockEndpoints,
   ...evalEndpoints,
   ...governanceEndpoints,
+  ...effectEndpoints,
 ] as const;

@@ -150,6 +150,11 @@ export const errorCodes = {
   unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },
 
   // conflicts
+  effect_not_found: { status: 404, text: 'effect not found' },
+  effect_not_begun: { status: 409, text: 'this call did not begin the effect' },
+  effect_settled: { status: 409, text: 'the effect is not in a state that permits this' },
+  effect_result_invalid: { status: 400, text: 'the result must be JSON' },
+  too_many_effects: { status: 409, text: 'the job has too many effects' },
   dispatch_superseded: { status: 409, text: 'the job was dispatched again; this dispatch no longer holds it' },
   job_not_in_flight: { status: 409, text: 'the job is not with a worker' },
   singleton_conflict: { status: 409, text: 'another job of this singleton key is open' },

@@ -11,6 +11,7 @@ export * from './pointers';
 export * from './proto/descriptor';
 export * from './proto/messages';
 export * from './proto/canonical';
+export * from './proto/dispatch-grant';
 export * from './proto/signed-bytes';
 export * from './proto/trust-handshake';
 export * from './proto/names';

@@ -43,5 +43,8 @@ export const limits = {
   /** Worker credentials of one tenant, revoked ones included: every replica holds all of them in memory. */
   tenantWorkerCredentials: 5_000,
   legalHoldReasonChars: 2_000,
+  effectKeyChars: 200,
+  effectResultBytes: 16_384,
+  effectReasonChars: 2_000,
   legalHoldsListed: 1_000,
 } as const;

@@ -161,6 +161,16 @@ export const inlineDataLabel = 'svc.inline_data';
  * URLs. See docs/adr/0014-data-urls-for-workers.md.
  */
 export const storeAccessLabel = 'svc.store_access';
+/**
+ * Heartbeat label with the value `true`: this process verifies grants, so dispatches to it have one where the installation
+ * signs them. See docs/reference/worker-protocol.md#grants.
+ */
+export const grantsLabel = 'svc.grants';
+/**
+ * Heartbeat label with the value `true`: this process records side effects, so its dispatches have the URL for that also when
+ * it has access to the store. See docs/reference/effects.md.
+ */
+export const effectsLabel = 'svc.effects';
 /** Maximum body of an input or result within a message; larger ones are stored and sent by pointer. */
 export const maxInlineBytes = 64 * 1024;
 /** Label that gives a repeated publish a new message id, so that the duplicate window does not drop it. */
@@ -169,7 +179,12 @@ export const busMessageIdLabel = 'svc.bus_msg_id';
 export const dispatchEnv = { dispatchId: 'SVC_DISPATCH_ID', attempt: 'SVC_ATTEMPT' } as const;
 
 /** Env keys of the URLs with which a worker without store access reads the input and stores results and artifacts. */
-export const dataUrlEnv = { input: 'SVC_INPUT_URL', result: 'SVC_RESULT_URL', artifact: 'SVC_ARTIFACT_URL' } as const;
+export const dataUrlEnv = {
+  input: 'SVC_INPUT_URL',
+  result: 'SVC_RESULT_URL',
+  artifact: 'SVC_ARTIFACT_URL',
+  effect: 'SVC_EFFECT_URL',
+} as const;
 export type DataPurpose = keyof typeof dataUrlEnv;
 
 /** The dispatch of a request, read from its env when the field is absent; empty and 0 when neither is set. */

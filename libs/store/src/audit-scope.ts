@@ -36,6 +36,7 @@ const changes: Partial<Record<ScriptName, readonly string[]>> = {
   replaceConfig: ['written'],
   revokeWorkerCredential: ['revoked'],
   revokeWorkerSession: ['revoked'],
+  settleEffect: ['settled'],
   settleQuarantine: ['settled'],
   writeEvalDataset: ['written'],
   writePolicy: ['written'],

@@ -258,6 +258,12 @@ export interface JobRecord {
   /** Cost reported by its workers, micros; after its end the charged cost. */
   cost?: number;
   over_budget?: OverBudget;
+  /** It has recorded side effects. */
+  effects?: '1';
+  /** Scope of its effects, if it is that of the job that it retries. */
+  effects_of?: string;
+  /** Whether the outcome of an effect is unknown, or was. */
+  outcome?: 'unknown' | 'settled';
   /** Run that owns the job as step or compensation and is notified of its end. Set only by the engine. */
   run?: string;
   /** Identity of the author of the workflow version of its run. */
@@ -304,7 +310,7 @@ export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | 
 export const endingFields = [
   'state', 'updated_at', 'attempts', 'safety', 'approval', 'worker_id', 'pool', 'dispatched_at', 'started_at', 'completed_at',
   'execution_ms', 'progress_percent', 'progress_message', 'result_ptr', 'artifact_ptrs', 'output_safety', 'cost',
-  'over_budget', 'error_code', 'error_message', 'error_status', 'last_state', 'waiting_reason', 'parked',
+  'over_budget', 'error_code', 'error_message', 'error_status', 'last_state', 'waiting_reason', 'parked', 'outcome',
 ] as const satisfies (keyof JobRecord)[]; // prettier-ignore
 
 /** Fields that stream clients see of a job that changed state. */

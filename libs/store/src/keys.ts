@@ -36,6 +36,11 @@ const ofShard = {
   laneArrivals: { template: '{shard}:lane-arrivals', type: 'any', holds: 'channel, not a key: a lane (id and routing needs, JSON) when a new job is added to it while none waits there', kept: 'not stored' },
   policyInEffect: { template: '{shard}:policy-in-effect', type: 'string', holds: 'policy part of the newest snapshot that a process has loaded', kept: 'for ever' },
 
+  // side effects of jobs
+  effect: { template: '{shard}:effect:<id>', type: 'hash', holds: 'a side effect that a worker recorded: its key, state, intent and result', kept: 'as the last job that used it' },
+  effectsOf: { template: '{shard}:effects-of:<scope>', type: 'set', holds: 'ids of the effects of a job and its retries (`job:<id>`), or of a step of a run (`run:<run>:<path>`)', kept: 'as the last job that used them' },
+  effectsInState: { template: '{shard}:effects:<tenant>:<state>', type: 'zset', holds: 'ids of effects of a tenant that are or were unknown, by updated_at (µs)', kept: 'until the effect changes; of expired effects until others are added' },
+
   // work in flight and waiting for workers
   allInFlight: { template: '{shard}:inflight', type: 'set', holds: 'in-flight job ids of all tenants, while the license limits their number', kept: 'until they leave' },
   workerInFlight: { template: '{shard}:worker:<id>:inflight', type: 'set', holds: 'in-flight job ids of a worker', kept: 'until they leave' },

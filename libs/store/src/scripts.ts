@@ -1,4 +1,4 @@
-import { inFlightStates, isTerminal, jobStates, terminalStates } from '@svc/lifecycle';
+import { effectStates, inFlightStates, isTerminal, jobStates, terminalStates } from '@svc/lifecycle';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
@@ -10,6 +10,11 @@ import { ScriptBatches, type Argument, type FollowUp } from './script-batches';
 import { buildLibrary } from './script-library';
 import type { ScriptName } from './script-name';
 
+/** A transition table in Lua: `{ event = { from = { ... }, to = '...' } }`. */
+const luaMoves = (moves: Readonly<Record<string, { from: readonly string[]; to: string }>>) =>
+  `{ ${Object.entries(moves)
+    .map(([event, { from, to }]) => `${event} = { from = ${luaList(from)}, to = '${to}' }`)
+    .join(', ')} }`;
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
 /** In dependency order. */
@@ -24,6 +29,7 @@ const includes = [
   'spend',
   'memory',
   'limits',
+  'effects',
   'job',
   'dispatch',
   'placement',
@@ -72,6 +78,7 @@ export function loadScripts(
       `local TERMINAL = ${luaList(terminalStates)}`,
       `local OPEN = ${luaList(jobStates.states.filter((state) => !isTerminal(state)))}`,
       `local IN_FLIGHT = ${luaList(inFlightStates)}`,
+      `local EFFECT_MOVES = ${luaMoves(effectStates.moves)}`,
       `local ENDING_FIELDS = ${luaList(endingFields)}`,
       `local CHANGE_FIELDS = ${luaList(changeFields)}`,
       ...includes.map((name) => read(`include/${name}.lua`)),

@@ -4,6 +4,7 @@ import { AuditRepository } from './audit.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
+import { EffectRepository } from './effect.repository';
 import { EventLogRepository } from './event-log.repository';
 import { JobIndex } from './job.index';
 import { LegalHoldRepository } from './legal-hold.repository';
@@ -40,6 +41,7 @@ export interface Store {
   index: JobIndex;
   data: DataRepository;
   deadLetters: DeadLetterRepository;
+  effects: EffectRepository;
   workers: WorkerRepository;
   config: ConfigRepository;
   locks: LockRepository;
@@ -81,6 +83,7 @@ export function openStore(
     index: new JobIndex(redis, keys),
     data: new DataRepository(redis, keys, retention.dataSec),
     deadLetters: new DeadLetterRepository(redis, keys),
+    effects: new EffectRepository(redis, keys),
     workers: new WorkerRepository(redis, keys),
     config: new ConfigRepository(redis),
     locks: new LockRepository(redis),

@@ -20,6 +20,7 @@ from . import _wire as wire
 from ._abort import Abort
 from ._data import DataAccess, JobData, parse_context, too_large
 from ._errors import FatalError, JobAborted, JobError, RetryableError, to_failure, well_formed
+from ._grants import Grants, with_approved_input
 from ._job import DispatchKey, Job, JobPowers, read_constraints
 from ._leases import LeaseRenewer
 from ._ledger import Finished, Ledger, Running, StoredResult
@@ -92,6 +93,7 @@ class Executor:
         self._data = data
         self._ledger = ledger
         self._leases = leases
+        self._grants = Grants(options.grants, options.id)
         self._topics = list(options.topics)
         self._own_subject = wire.worker_subject(options.id)
         self._alert_times: list[float] = []
@@ -205,10 +207,11 @@ class Executor:
         running = Running(key, Abort(), incoming.subject != self._own_subject, [incoming.receipt])
         self._ledger.begin(running)
         output = Output()
-        error = await self._perform(packet, incoming.deliveries, running, output)
+        error = await self._perform(packet, incoming, running, output)
         if isinstance(error, JobAborted) and error.cause == "lease_lost":
             # Another worker may have the message and publishes the result.
             self._ledger.forget(running)
+            self._grants.release(key)
             for receipt in running.receipts:
                 await receipt.nak()
             return
@@ -219,6 +222,7 @@ class Executor:
         except BaseException:
             # Not published and not acknowledged: the next delivery runs the job again.
             self._ledger.forget(running)
+            self._grants.release(key)
             raise
         # After a crash here, the message is redelivered, and the repeated result is a no-op.
         self._ledger.finish(running, result)
@@ -226,7 +230,7 @@ class Executor:
             await receipt.ack()
 
     async def _perform(
-        self, packet: pb.BusPacket, deliveries: int, running: Running, output: Output
+        self, packet: pb.BusPacket, incoming: Incoming, running: Running, output: Output
     ) -> BaseException | None:
         """Returns the error of a job that did not succeed."""
         request, abort = packet.job_request, running.abort
@@ -239,13 +243,15 @@ class Executor:
         shown = JobOutput(lambda report: spawn(self._send_output(packet, report)))
         logger = _job_logger(running.key, packet.trace_id)
         try:
-            if deliveries > self._options.max_deliveries:
+            if incoming.deliveries > self._options.max_deliveries:
                 message = f"no result after {self._options.max_deliveries} deliveries"
                 raise FatalError(message, code="deliveries_exhausted")
             if deadline_ms > 0 and packet.HasField("created_at"):
                 if time.time() * 1_000 - packet.created_at.ToMilliseconds() > deadline_ms:
                     abort.abort(late)
-            output.fields.update(await self._work(packet, running, Reports(progress, shown), logger, output))
+            approved = self._grants.use(incoming.data, request, running.key)
+            reports = Reports(progress, shown)
+            output.fields.update(await self._work(packet, running, reports, logger, output, approved))
             return None
         except Exception as error:
             reason = abort.reason or error
@@ -262,7 +268,7 @@ class Executor:
                 await self._send_output(packet, report)
 
     async def _work(
-        self, packet: pb.BusPacket, running: Running, reports: Reports, logger: JobLog, output: Output
+        self, packet: pb.BusPacket, running: Running, reports: Reports, logger: JobLog, output: Output, approved: str
     ) -> dict[str, Any]:
         request, abort = packet.job_request, running.abort
         abort.check()
@@ -274,7 +280,7 @@ class Executor:
                 error_code=pb.ERROR_CODE_WORKER_UNAVAILABLE,
             )
         store = _lazy(lambda: self._data.of(request, abort))
-        document = await self._read_input(request, store)
+        document = await self._read_input(request, store, approved)
         job = self._build_job(packet, running, document, reports, logger, output, store)
         abort.check()
         work = asyncio.ensure_future(_call(self._options.topics[pattern], job))
@@ -334,9 +340,12 @@ class Executor:
             ),
         )
 
-    async def _read_input(self, request: pb.JobRequest, store: Callable[[], JobData]) -> Any:
-        """The input document: from the message, else from its pointer."""
-        ref = request.context_ref if request.HasField("context_ref") else None
+    async def _read_input(self, request: pb.JobRequest, store: Callable[[], JobData], approved: str) -> Any:
+        """The input document: from the message, else from its pointer.
+
+        approved: SHA-256 (hex) of the document that people approved, "" for none.
+        """
+        ref = with_approved_input(request.context_ref if request.HasField("context_ref") else None, approved)
         if request.inline_input:
             return parse_context(request.inline_input, ref)
         pointer = _context_pointer(request)

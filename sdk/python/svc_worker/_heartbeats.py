@@ -73,6 +73,8 @@ class Heartbeats:
             wire.DISPATCH_ECHO_LABEL: "true",
             wire.INLINE_DATA_LABEL: "true",
         }
+        if options.grants.mode != "off":
+            labels[wire.GRANTS_LABEL] = "true"
         if options.redis_url:
             labels[wire.STORE_ACCESS_LABEL] = "true"
         packet = self._link.new_packet("")

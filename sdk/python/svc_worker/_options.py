@@ -7,9 +7,10 @@ import re
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
 
+from ._grants import GrantOptions, Grants
 from ._wire import TOPIC, WORKER_ID
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class WorkerOptions:
     #: P-256 public keys (PEM) of the services. When given, dispatches and cancels without a valid signature of one of them
     #: are refused. Default: those in SVC_SERVICE_PUBLIC_KEYS, one after the other.
     service_keys: Sequence[str] = ()
+    #: Dispatches that the worker starts, by the grants that the services sign.
+    grants: GrantOptions = GrantOptions()
     #: Gets a session when both `signing_key` and `service_keys` are given. Off where the services have no sessions.
     sessions: bool = True
     #: Prefix of the domains of the handshake, as in SVC_HANDSHAKE_DOMAIN_PREFIX of the services.
@@ -87,6 +90,7 @@ class WorkerOptions:
         values["auth_token"] = self.auth_token or env.get("WORKER_TOKEN", "")
         values["signing_key"] = self.signing_key or env.get("WORKER_SIGNING_KEY", "")
         values["service_keys"] = self.service_keys or split_keys(env.get("SVC_SERVICE_PUBLIC_KEYS", ""))
+        values["grants"] = resolve_grants(self.grants, env)
         if self.jetstream is None:
             values["jetstream"] = env.get("NATS_USE_JETSTREAM", "1").lower() not in ("0", "false")
         options = WorkerOptions(**values)
@@ -104,6 +108,19 @@ class WorkerOptions:
             raise ValueError(f'topics must name at least one topic beginning "job.", not "{invalid or ""}"')
         if isinstance(self.concurrency, bool) or not isinstance(self.concurrency, int) or self.concurrency < 1:
             raise ValueError("concurrency must be a whole number from 1")
+
+
+def resolve_grants(grants: GrantOptions, env: Mapping[str, str]) -> GrantOptions:
+    """With all defaults. Raises ValueError naming the invalid option."""
+    keys = tuple(grants.keys) or tuple(split_keys(env.get("SVC_GRANT_PUBLIC_KEYS", "")))
+    mode = grants.mode or env.get("WORKER_GRANTS", "") or ("enforce" if keys else "off")
+    if mode not in ("off", "warn", "enforce"):
+        raise ValueError(f'WORKER_GRANTS must be off, warn or enforce, not "{mode}"')
+    if mode != "off" and not keys:
+        raise ValueError(f"grants.mode is {mode}, which needs grants.keys")
+    resolved = replace(grants, keys=keys, mode=mode)
+    Grants(resolved, "")
+    return resolved
 
 
 KEY_END = "-----END PUBLIC KEY-----"

@@ -83,7 +83,7 @@ def split_signature(data: bytes) -> tuple[bytes, bytes] | None:
     kept: list[bytes] = []
     signature: bytes | None = None
     try:
-        for number, raw, content in _fields(data):
+        for number, raw, content in fields_of(data):
             if number != SIGNATURE_FIELD:
                 kept.append(raw)
             elif signature is not None or content is None:
@@ -95,7 +95,7 @@ def split_signature(data: bytes) -> tuple[bytes, bytes] | None:
     return (data, b"") if signature is None else (b"".join(kept), signature)
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
+def fields_of(data: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
     """Number, bytes and, for fields with a length, the content of every field of a message."""
     at = 0
     while at < len(data):

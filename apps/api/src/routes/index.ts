@@ -17,6 +17,7 @@ import { workerTrustRoutes } from '@svc/worker-trust';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
 import { lockRoutes } from '@svc/locks';
+import { effectsRoutes } from '@svc/effects';
 
 /** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
@@ -44,4 +45,5 @@ export const routes: readonly Route<ApiContext>[] = [
   ...lockRoutes,
   ...governanceRoutes,
   ...evalRoutes,
+  ...effectsRoutes,
 ];

@@ -13,6 +13,23 @@ const secretKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .toString();
 const [publicKey, otherKey] = [generatePublicKey('P-256'), generatePublicKey('P-384')];
 
+describe('GET /api/v1/workers/grant-keys', () => {
+  const { privateKey, publicKey: grantKey } = generateKeyPairSync('ed25519');
+  const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const api = useApi({ env: { SVC_GRANT_SIGNING_KEY: secret } });
+
+  it('200: the public key of the grants of dispatches, and nothing of the private one', async () => {
+    const { status, body } = await api.as('viewer').get('/api/v1/workers/grant-keys');
+
+    const pem = grantKey.export({ type: 'spki', format: 'pem' }).toString();
+    expect([status, body]).toEqual([
+      200,
+      { items: [{ key_id: expect.stringMatching(/^[0-9a-f]{16}$/), public_key: pem }] },
+    ]);
+    expect(JSON.stringify(body)).not.toContain('PRIVATE');
+  });
+});
+
 describe('worker credentials', () => {
   // Neither tenant of the tests is the default tenant.
   const api = useApi({ env: { TENANT_ID: 'house' } });

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { count, jobId, text } from '../fields';
+import { limits } from '../limits';
 import { shape } from '../shape';
 
 /*
@@ -113,4 +114,67 @@ export const putJobArtifact = endpoint({
   errors: [...refusals, 'content_required', 'artifact_too_large', 'overloaded'],
 });
 
-export const dataUrlEndpoints = [readJobInput, putJobResult, putJobArtifact] as const;
+export interface EffectReport {
+  op: 'begin' | 'finish' | 'abandon';
+  key: string;
+  call: string;
+  result?: string;
+}
+
+export interface EffectReportView {
+  state: 'begun' | 'done' | 'happened' | 'unknown' | 'not_happened';
+  result?: string;
+}
+
+export const reportEffect = endpoint({
+  ...common,
+  id: 'data.reportEffect',
+  audit: 'self',
+  signedUrl: 'effect',
+  method: 'post',
+  path: '/api/v1/data/:id/effects',
+  summary: 'Record the intent or the result of a side effect of a job with the URL from its dispatch',
+  description:
+    '`begin` returns `begun` when the worker may make the side effect now, the recorded result when it was made before, and `unknown` when that must be settled first. `finish` records the result, `abandon` that it was not made. All three can be repeated.',
+  query,
+  body: shape<EffectReport>({
+    required: {
+      op: Joi.string<'begin' | 'finish' | 'abandon'>()
+        .valid('begin', 'finish', 'abandon')
+        .description('What is recorded.'),
+      key: Joi.string().min(1).max(limits.effectKeyChars).description('Name of the effect in its job.'),
+      call: Joi.string()
+        .length(32)
+        .hex()
+        .lowercase()
+        .description('Random id of this attempt to make it; the same in `begin`, `finish` and `abandon`.'),
+    },
+    optional: {
+      result: Joi.string()
+        .allow('')
+        .max(limits.effectResultBytes, 'utf8')
+        .description('Result of the effect, JSON text; with `finish` only.'),
+    },
+  }),
+  answer: {
+    status: 200,
+    body: shape<EffectReportView>({
+      required: {
+        state: Joi.string<'begun' | 'done' | 'happened' | 'unknown' | 'not_happened'>()
+          .valid('begun', 'done', 'happened', 'unknown', 'not_happened')
+          .description('State of the effect.'),
+      },
+      optional: { result: text('Recorded result, JSON text; absent for none.') },
+    }),
+  },
+  errors: [
+    ...refusals,
+    'too_many_effects',
+    'effect_not_begun',
+    'effect_settled',
+    'effect_result_invalid',
+    'overloaded',
+  ],
+});
+
+export const dataUrlEndpoints = [readJobInput, putJobResult, putJobArtifact, reportEffect] as const;

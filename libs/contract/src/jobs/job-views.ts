@@ -188,6 +188,7 @@ export interface JobDetail extends LimitFields {
   output_safety?: OutputSafetyView;
   error_message?: string;
   error_status?: string;
+  outcome?: 'unknown' | 'settled';
   error_code?: string;
   last_state?: string;
   approval_by?: string;
@@ -266,6 +267,9 @@ export const jobDetail = shape<JobDetail>({
     output_safety: outputSafetyView,
     error_message: text('Error message of a failed job.'),
     error_status: text('Bus status at the end.'),
+    outcome: Joi.string<'unknown' | 'settled'>()
+      .valid('unknown', 'settled')
+      .description('Whether an operator must settle the outcome of one of its effects, or has settled it.'),
     error_code: text('Reason code.'),
     last_state: text('Last state before the end.'),
     approval_by: text('Identity that resolved the approval.'),

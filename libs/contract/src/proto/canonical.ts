@@ -36,6 +36,7 @@ export function jobHash(request: JobRequestDraft): string {
     dispatch: null,
     inline_input: null,
     result_ticket: null,
+    grant: null,
   };
   return hash('sha256', canonicalJobRequest(hashed), 'hex');
 }

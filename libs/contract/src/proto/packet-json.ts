@@ -19,7 +19,7 @@ export function packetToJson(packet: Packet): Record<string, unknown> {
   };
 }
 
-const withheld = { auth_token: '', inline_input: '', inline_result: '', result_ticket: '' };
+const withheld = { auth_token: '', inline_input: '', inline_result: '', result_ticket: '', grant: '' };
 
 const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 

@@ -194,7 +194,40 @@ export const revokeWorkerSession = endpoint({
   otherTenant: 'absent',
 });
 
+/** See docs/reference/worker-protocol.md#grants. */
+export interface GrantKeyView {
+  key_id: string;
+  public_key: string;
+}
+
+export const listGrantKeys = endpoint({
+  id: 'workers.grantKeys',
+  method: 'get',
+  path: '/api/v1/workers/grant-keys',
+  summary: 'Public key with which workers verify the grants of dispatches',
+  description: 'Empty when dispatches have no grants.',
+  access: { permission: 'workers.read', roles: ['admin', 'operator', 'user', 'viewer'] },
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<{ items: GrantKeyView[] }>({
+      required: {
+        items: Joi.array().items(
+          shape<GrantKeyView>({
+            required: {
+              key_id: text('First 16 hex digits of the SHA-256 of the public key.'),
+              public_key: text('Ed25519 public key, as PEM.'),
+            },
+          }),
+        ),
+      },
+    }),
+  },
+  errors: [],
+});
+
 export const workerTrustEndpoints = [
+  listGrantKeys,
   listWorkerCredentials,
   createWorkerCredential,
   revokeWorkerCredential,

@@ -1,4 +1,5 @@
 export * from './approval.states';
+export * from './effect.states';
 export * from './eval-run.states';
 export * from './job.states';
 export * from './machine';

@@ -7,8 +7,8 @@ const dispatched = {
   worker_id: 'w1',
   dispatch_id: 'd1',
 };
-const envWith = (dataUrls?: Record<string, string>) => {
-  const { packet } = dispatchPacket(dispatched, 'scheduler', 1, '{}', dataUrls);
+const envWith = (dataUrls: Record<string, string> = {}) => {
+  const { packet } = dispatchPacket(dispatched, 'scheduler', 1, '{}', { dataUrls });
   const decoded = decodePacket(packet.bytes);
   return decoded.kind === 'ok' && decoded.packet.kind === 'job_request' ? decoded.packet.body.env : {};
 };
@@ -24,7 +24,7 @@ describe('the env of a dispatch', () => {
 describe('the inline data of a dispatch', () => {
   const inline = { inline_input: Buffer.alloc(maxInlineBytes, 1), result_ticket: Buffer.from('ticket') };
   const requestWith = (config: string) => {
-    const { bytes } = dispatchPacket(dispatched, 'scheduler', 1, config, {}, inline).packet;
+    const { bytes } = dispatchPacket(dispatched, 'scheduler', 1, config, { inline }).packet;
     const decoded = decodePacket(bytes);
     if (decoded.kind !== 'ok' || decoded.packet.kind !== 'job_request') throw new Error(decoded.kind);
     return decoded.packet.body;

@@ -1,4 +1,5 @@
 import {
+  canonicalMessage,
   contextPointer,
   dataUrlEnv,
   dispatchEnv,
@@ -16,6 +17,15 @@ import { wireContextRef } from './context-ref';
 
 /** Data of a dispatch that its worker would otherwise read from the store. */
 export type InlineData = Pick<JobRequestDraft, 'inline_input' | 'result_ticket'>;
+
+/** Parts of a dispatch that depend on its worker. */
+export interface WorkerParts {
+  /** Env by which a worker without access to the store reads and writes the data of the job. */
+  dataUrls?: Readonly<Record<string, string>>;
+  inline?: InlineData;
+  /** Adds the grant, for workers that verify it. @param packet in its deterministic encoding */
+  seal?: ((packet: Uint8Array) => Uint8Array) | undefined;
+}
 
 type DraftedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
 
@@ -93,16 +103,13 @@ export const requestHash = (job: DraftedJob): string => jobHash(jobRequestDraft(
  * A dispatch: the subject of the chosen worker and the packet for it. See docs/reference/worker-protocol.md#dispatch.
  *
  * @param effectiveConfig of the job's tenant, team, workflow and step, JSON
- * @param dataUrls env by which a worker without access to the store reads and writes the data of the job
- * @param inline for workers that support it
  */
 export function dispatchPacket(
   job: JobRecord & { worker_id: string; dispatch_id: string },
   senderId: string,
   nowUs: number,
   effectiveConfig: string,
-  dataUrls: Readonly<Record<string, string>> = {},
-  inline: InlineData = {},
+  { dataUrls = {}, inline = {}, seal }: WorkerParts = {},
 ): { subject: string; packet: EncodedPacket } {
   const draft = jobRequestDraft(job);
   const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
@@ -125,9 +132,11 @@ export function dispatchPacket(
     },
     budget: { ...draft.budget, deadline_ms: budgetMs.length > 0 ? Math.min(...budgetMs) : 0 },
   };
-  const whole = encodeJobRequest(head, { ...request, ...inline });
+  const encode = (draft: JobRequestDraft) =>
+    seal ? seal(encodeJobRequest(head, canonicalMessage(draft) as JobRequestDraft)) : encodeJobRequest(head, draft);
+  const whole = encode({ ...request, ...inline });
   // A job that fits into a message without inline data must not fail because of it.
-  const bytes = whole.length > maxPacketBytes ? encodeJobRequest(head, request) : whole;
+  const bytes = whole.length > maxPacketBytes ? encode(request) : whole;
   return {
     subject,
     packet: { kind: 'encoded', bytes, messageId: jobRequestMessageId(subject, job.id, labels, job.attempts) },

@@ -2,6 +2,7 @@ import type { DataUrlSettings } from '@svc/jobs';
 import { type Base, jobBus, licenseLimits, type Platform } from '@svc/platform';
 import type { Boot, dispatchMetrics, Handles } from '@svc/runtime';
 import type { JobEndings } from '@svc/store';
+import type { GrantDeps } from './dispatch-grants';
 import type { JobTickets } from './inline-data';
 import { PlacementAtSubmission, type PlacementDeps } from './place-new-job';
 import { placementEvents } from './placement-events';
@@ -14,6 +15,7 @@ export interface PlacementSettings {
   dataTokens: DataUrlSettings['tokens'] | undefined;
   dataUrlBase: string | undefined;
   tickets: JobTickets | undefined;
+  grants: GrantDeps['grants'];
 }
 
 export interface PlacementParts extends Base, Pick<PlacementDeps, 'random' | 'fleet' | 'registry' | 'config'> {
@@ -25,7 +27,7 @@ export interface PlacementParts extends Base, Pick<PlacementDeps, 'random' | 'fl
 /** Opens the placement of permitted jobs by the accepting call; undefined when it is switched off. */
 export function openPlacement(
   { log, onStop }: Pick<Boot<object>, 'log' | 'onStop'>,
-  { isEnabled, isReadinessRequired, dataTokens: tokens, dataUrlBase: base, tickets }: PlacementSettings,
+  { isEnabled, isReadinessRequired, dataTokens: tokens, dataUrlBase: base, tickets, grants }: PlacementSettings,
   { platform, endings, metrics, ...parts }: PlacementParts,
 ): PlacementAtSubmission | undefined {
   if (!isEnabled) return undefined;
@@ -42,6 +44,7 @@ export function openPlacement(
     events: placementEvents(metrics, log, () => parts.fleet.pools()),
     dataUrls: tokens && base ? { tokens, base } : undefined,
     tickets,
+    grants,
     mayDispatch,
   });
   endings.follow((end) => placement.ended(end));

@@ -101,6 +101,7 @@ export class PlacementAtSubmission implements NewJobPlacement {
     const registry: SendDeps['registry'] = {
       adjustActive: () => this.ended({ id }),
       announces: (...ability) => this.deps.registry.announces(...ability),
+      mayHave: (...ability) => this.deps.registry.mayHave(...ability),
     };
     const sent = sendDispatch(
       { ...this.deps, registry, starts: this.starts },

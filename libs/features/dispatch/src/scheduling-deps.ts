@@ -2,6 +2,7 @@ import type { Kernel } from '@svc/kernel-client';
 import type { Admission } from '@svc/admission';
 import type { DataUrlSettings } from '@svc/jobs';
 import type { Base, Fleet, JobBus, LicenseLimits } from '@svc/platform';
+import type { GrantSigner } from '@svc/identity';
 import type { EffectiveConfig } from '@svc/settings';
 import type { ShadowReporter } from '@svc/decision';
 import type { TopicDeps } from '@svc/registry';
@@ -97,6 +98,8 @@ export interface SchedulingDeps extends Base {
   dataUrls?: DataUrlSettings | undefined;
   /** Undefined: messages contain no inline data. */
   tickets?: JobTickets | undefined;
+  /** Undefined: dispatches have no grants. */
+  grants?: GrantSigner | undefined;
   license(): LicenseLimits;
   senderId: string;
   settings: {

@@ -1,20 +1,21 @@
-import { storeAccessLabel } from '@svc/contract';
+import { effectsLabel, storeAccessLabel } from '@svc/contract';
 import type { Base, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import type { DispatchedJob } from '@svc/store';
 import { type DataUrlSettings, dataUrlsFor } from '@svc/jobs';
 import { dispatchPacket, toConfigScope } from '@svc/decision';
 import type { InFlightRecords } from './in-flight-records';
+import { type GrantDeps, grantSeal } from './dispatch-grants';
 import { inlineDataFor, type InlineDataDeps } from './inline-data';
 import { rollBack } from './roll-back';
 import type { SchedulingEvents } from './scheduling-deps';
 import type { StartWrites } from './start-writes';
 import type { WorkerRegistry } from './worker-registry';
 
-export interface SendDeps extends Base, Pick<InlineDataDeps, 'tickets'> {
+export interface SendDeps extends Base, Pick<InlineDataDeps, 'tickets'>, Pick<GrantDeps, 'grants'> {
   bus: JobBus;
   config: Pick<EffectiveConfig, 'textAt'>;
-  registry: Pick<WorkerRegistry, 'adjustActive' | 'announces'>;
+  registry: Pick<WorkerRegistry, 'adjustActive' | 'announces' | 'mayHave'>;
   /** Undefined: dispatches have no data URLs. */
   dataUrls?: DataUrlSettings | undefined;
   /** Absent in processes that handle no results. */
@@ -38,7 +39,11 @@ export async function sendDispatch(deps: SendDeps, job: DispatchedJob, context?:
     deps.config.textAt(toConfigScope(job)),
     inlineDataFor(deps, running, context),
   ]);
-  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, dataUrls(deps, job), inline);
+  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, {
+    dataUrls: dataUrls(deps, job),
+    inline,
+    seal: grantSeal(deps, job, deps.clock.nowMs()),
+  });
   deps.starts.expect(job, nowUs);
   deps.inFlight?.remember(running);
   let stored: { seq: number } | void;
@@ -54,8 +59,10 @@ export async function sendDispatch(deps: SendDeps, job: DispatchedJob, context?:
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
 }
 
-/** Signing three URLs costs more than the rest of the packet, so workers that do not need them get none. */
+/** Signing URLs costs more than the rest of the packet, so workers that do not need them get none. */
 function dataUrls({ dataUrls: settings, registry, clock }: SendDeps, job: DispatchedJob): Record<string, string> {
   const nowMs = clock.nowMs();
-  return registry.announces(job.worker_id, storeAccessLabel, nowMs) ? {} : dataUrlsFor(settings, job, nowMs);
+  const effectOnly = registry.announces(job.worker_id, storeAccessLabel, nowMs);
+  if (effectOnly && !registry.mayHave(job.worker_id, effectsLabel, nowMs)) return {};
+  return dataUrlsFor(settings, job, nowMs, { effectOnly });
 }

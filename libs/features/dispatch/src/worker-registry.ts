@@ -225,6 +225,12 @@ export class WorkerRegistry {
     return this.abilities.has(id, label, nowMs - this.times.ttlMs);
   }
 
+  /** Whether any process of the worker that a dispatch may reach announces an ability. */
+  mayHave(id: string, label: AbilityLabel, nowMs: number): boolean {
+    const isRecorded = this.workers.get(id)?.record.labels[label] === 'true';
+    return isRecorded || this.abilities.hasAny(id, label, nowMs - this.times.ttlMs);
+  }
+
   /** Boot ids of a worker's processes, '' for one without. */
   processes(id: string): string[] {
     const known = this.workers.get(id);

@@ -171,6 +171,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     output_safety: job.output_safety,
     error_message: job.error_message,
     error_status: job.error_status,
+    outcome: job.outcome,
     error_code: job.error_code,
     last_state: job.error_code === undefined ? undefined : job.last_state,
     ...(job.approval && approvalFields(getApproval(job) ?? job.approval)),

@@ -20,6 +20,8 @@ export interface Resubmission {
   request: StoredRequest;
   submitter: string;
   deadlineMs: number;
+  /** Scope of the effects that the new job shares with the old one. */
+  effectsOf?: string;
   /** Deduplication name: a repeated call with the same name returns the first new job. */
   once?: string;
 }
@@ -56,6 +58,7 @@ export async function resubmit(
         submitter: next.submitter,
         job_hash: requestHash(job),
         deadline_ms: next.deadlineMs,
+        ...(next.effectsOf !== undefined && { effects_of: next.effectsOf }),
       },
       context: context?.toString('utf8') ?? '',
       priority: queuePriorities[request.priority],

@@ -176,10 +176,10 @@ export class WorkerTrustRepository {
   }
 
   /** SHA-256 of the token that was verified against a credential, if some process has done so. */
-  async verifiedDigest(workerId: string, canonicalHash: string): Promise<string | undefined> {
+  async verifiedDigest(workerId: string, fingerprint: string): Promise<string | undefined> {
     const text = await this.redis.hget(keys.workerTokensVerified(), workerId);
     const [of, digest] = text?.split(':') ?? [];
-    return of === canonicalHash ? digest : undefined;
+    return of === fingerprint ? digest : undefined;
   }
 
   /** @returns whether the session was issued: the credential is valid, and a renewed token is the current one */

@@ -15,6 +15,7 @@ export { CredentialChanges, type CredentialRef } from './credential-changes';
 export { openDataTokens, type DataGrant, type DataTokens } from './data-token';
 export { dataTokensFrom } from './data-token-key';
 export { sameDigest, sha256 } from './digest';
+export { grantSignerFrom, type GrantFacts, type GrantSigner } from './grant-signing-key';
 export { isTenantName, type Identity, type KeySource } from './identity';
 export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
 export { packetSignerFrom, sessionTokensFrom } from './packet-signing-key';

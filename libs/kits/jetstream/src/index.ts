@@ -1,3 +1,4 @@
+export * from './dispatch-grant';
 export * from './durable-publisher';
 export { EndOfTurn } from './end-of-turn';
 export * from './packet-signature';

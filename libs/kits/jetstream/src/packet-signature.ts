@@ -44,7 +44,8 @@ export function openPacketKey(pem: string): PacketKey {
   return { id: getKeyId(key), key };
 }
 
-const getKeyId = (key: KeyObject): string =>
+/** The first 16 hex digits of the SHA-256 of a public key in SPKI form. */
+export const getKeyId = (key: KeyObject): string =>
   createHash(HASH)
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('hex')

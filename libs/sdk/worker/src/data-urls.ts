@@ -1,4 +1,10 @@
-import { dataUrlEnv, type DataPurpose, type ResourceRef } from '@svc/contract';
+import {
+  dataUrlEnv,
+  type DataPurpose,
+  type EffectReport,
+  type EffectReportView,
+  type ResourceRef,
+} from '@svc/contract';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FatalError, RetryableError } from './errors';
 import { contextMissing, parseContext, scheme, type JobData } from './store';
@@ -42,12 +48,25 @@ export class UrlData implements JobData {
     return pointerIn(answer, 'artifact_ptr');
   }
 
+  /** Records the intent or the result of an effect. @throws as `send` */
+  async reportEffect(report: EffectReport): Promise<EffectReportView> {
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await this.send('effect', 'POST', Buffer.from(JSON.stringify(report)), {}, headers);
+    return (await answer.json()) as EffectReportView;
+  }
+
   /** @throws FatalError, RetryableError; the signal's reason when the job was aborted */
-  private async send(purpose: DataPurpose, method: string, body?: Buffer, query: Env = {}): Promise<Response> {
+  private async send(
+    purpose: DataPurpose,
+    method: string,
+    body?: Buffer,
+    query: Env = {},
+    headers: Env = body ? { 'Content-Type': 'application/octet-stream' } : {},
+  ): Promise<Response> {
     const url = this.getUrl(purpose, query);
     for (let tries = 1; ; tries += 1) {
       this.signal.throwIfAborted();
-      const answer = await this.request(url, method, body);
+      const answer = await this.request(url, method, headers, body);
       if (answer.ok) return answer;
       const isTransient = transientStatuses.includes(answer.status);
       if (!isTransient || tries === MAX_TRIES) throw await toError(answer, isTransient);
@@ -66,9 +85,8 @@ export class UrlData implements JobData {
     return url;
   }
 
-  private async request(url: URL, method: string, body: Buffer | undefined): Promise<Response> {
+  private async request(url: URL, method: string, headers: Env, body: Buffer | undefined): Promise<Response> {
     const signal = AbortSignal.any([this.signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
-    const headers = { ...(body && { 'Content-Type': 'application/octet-stream' }) };
     try {
       // A redirect would leak the token.
       return await fetch(url, { method, headers, signal, redirect: 'error', ...(body && { body }) });

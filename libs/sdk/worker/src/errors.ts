@@ -23,6 +23,12 @@ abstract class JobError extends Error {
 /** A retry may succeed: the job ends FAILED_RETRYABLE. */
 export class RetryableError extends JobError {}
 
+/**
+ * Thrown by the function of an effect: it certainly did not happen, so the next attempt may make it. Any other error leaves its
+ * outcome unknown. The job ends FAILED_RETRYABLE.
+ */
+export class NotAppliedError extends RetryableError {}
+
 /** No retry can help: the job ends FAILED_FATAL. */
 export class FatalError extends JobError {}
 

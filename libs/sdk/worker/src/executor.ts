@@ -13,15 +13,17 @@ import {
   type JobCancel,
   type TypedPacket,
 } from '@svc/contract';
-import { EndOfTurn, type SignatureFault } from '@svc/jetstream';
+import { EndOfTurn, type GrantFacts, type SignatureFault } from '@svc/jetstream';
 import { bestMatch } from '@svc/routing';
 import { Abort } from './abort';
 import type { DataAccess } from './data-access';
 import { forgedAlert } from './forged-alert';
 import { Deadlines, longestTimerMs } from './deadlines';
+import { Effects } from './effects';
 import { toFailure, FatalError, JobAborted, RetryableError } from './errors';
 import { buildJob, getContextPointer, buildEcho, getIdentity, isCancelled, type DispatchIdentity } from './job';
 import { JobOutput } from './job-output';
+import { Grants, withApprovedInput } from './grants';
 import type { LeaseRenewer } from './lease-renewer';
 import { ledgerKey, type Ledger, type Receipt, type Running } from './ledger';
 import type { DurableMessage, Link, TraceHeaders } from './link';
@@ -87,8 +89,12 @@ const publishRetryMs = 1_000;
 export class Executor {
   private readonly deadlines = new Deadlines();
   private readonly acks = new EndOfTurn();
+  private readonly grants: Grants;
 
-  constructor(private readonly deps: ExecutorDeps) {}
+  constructor(private readonly deps: ExecutorDeps) {
+    const { grants, id, onError } = deps.settings;
+    this.grants = new Grants(grants, id, onError);
+  }
 
   /** Processes a message up to its acknowledgement; never throws. */
   async handle(incoming: Incoming): Promise<void> {
@@ -210,10 +216,11 @@ export class Executor {
     };
     const yields: Yields = { artifacts: [] };
     ledger.begin(running);
-    const ending = await this.perform(packet, incoming.deliveries, running, yields);
+    const ending = await this.perform(packet, incoming, running, yields);
     if (ending.error_code === 'lease_lost') {
       // Another worker may have the message and publishes the result.
       ledger.forget(running);
+      this.grants.release(identity);
       for (const receipt of running.receipts) receipt.nak();
       return;
     }
@@ -236,7 +243,7 @@ export class Executor {
 
   private async perform(
     packet: TypedPacket<'job_request'>,
-    deliveries: number,
+    { bytes, deliveries }: Pick<Incoming, 'bytes' | 'deliveries'>,
     running: Running,
     yields: Yields,
   ): Promise<Ending> {
@@ -248,7 +255,9 @@ export class Executor {
     const shown = this.buildOutput(packet);
     try {
       this.admit(packet, deliveries, late);
-      return { status: 'SUCCEEDED', ...(await this.work(packet, running, deadlineMs, { progress, shown }, yields)) };
+      const grant = this.grants.use(bytes, packet.body, running.identity, Date.now());
+      const reports = { progress, shown, grant };
+      return { status: 'SUCCEEDED', ...(await this.work(packet, running, deadlineMs, reports, yields)) };
     } catch (error) {
       return toFailure(abort.reason ?? error);
     } finally {
@@ -273,7 +282,7 @@ export class Executor {
     { body: request, trace_id }: TypedPacket<'job_request'>,
     { abort, identity }: Running,
     deadlineMs: number,
-    { progress, shown }: { progress: ProgressReports; shown: JobOutput },
+    { progress, shown, grant }: { progress: ProgressReports; shown: JobOutput; grant: GrantFacts | undefined },
     yields: Yields,
   ): Promise<Output> {
     const { settings, data, leaseRenewer } = this.deps;
@@ -284,13 +293,15 @@ export class Executor {
       throw new RetryableError(`this worker does not serve ${request.topic}`, { code: 'topic_not_served', errorCode });
     }
     const store = lazy(() => data.of(request, abort));
-    const input = await readInput(request, store);
+    const input = await readInput(withApprovedInput(request, grant), store);
+    const effects = new Effects(request, abort.signal);
     const job = buildJob(request, identity, trace_id, input, {
       abort,
       deadline: deadlineMs > 0 ? new Date(Date.now() + deadlineMs) : undefined,
       progress: (percent, message) => progress.report(percent, message),
       log: (message, level = 'info') => shown.log(message, level),
       stream: (text) => shown.write(text),
+      effect: (key, make) => effects.run(key, make),
       cost: (usd) => {
         if (!Number.isFinite(usd) || usd < 0)
           throw new RangeError(`a cost must be a number from 0, in US dollars: ${usd}`);

@@ -4,6 +4,8 @@ import {
   bootIdLabel,
   ComponentRole,
   dispatchEchoLabel,
+  effectsLabel,
+  grantsLabel,
   handshakePacket,
   heartbeatPacket,
   inlineDataLabel,
@@ -87,12 +89,14 @@ export class Heartbeater {
   }
 
   private labels(): Record<string, string> {
-    const { labels, redisUrl } = this.settings;
+    const { labels, redisUrl, grants, effects } = this.settings;
     return {
       ...labels,
       [bootIdLabel]: this.bootId,
       [dispatchEchoLabel]: 'true',
       [inlineDataLabel]: 'true',
+      ...(effects && { [effectsLabel]: 'true' }),
+      ...(grants.mode !== 'off' && { [grantsLabel]: 'true' }),
       ...(redisUrl && { [storeAccessLabel]: 'true' }),
     };
   }

@@ -1,4 +1,4 @@
 export { createWorker } from './create-worker';
-export { DeniedError, FatalError, JobAborted, RetryableError, type AbortCause } from './errors';
-export type { ArtifactOptions, Job, JobConstraints, JobHandler, Worker, WorkerOptions } from './types';
+export { DeniedError, FatalError, JobAborted, NotAppliedError, RetryableError, type AbortCause } from './errors';
+export type { ArtifactOptions, GrantOptions, Job, JobConstraints, JobHandler, Worker, WorkerOptions } from './types';
 export { sdkVersion } from './version';

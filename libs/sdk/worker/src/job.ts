@@ -10,6 +10,7 @@ export interface JobPowers {
   cost: Job['cost'];
   log: Job['log'];
   stream: Job['stream'];
+  effect: Job['effect'];
   writeArtifact(bytes: Uint8Array, options: ArtifactOptions): Promise<string>;
 }
 
@@ -60,7 +61,7 @@ export function buildJob(
   input: unknown,
   powers: JobPowers,
 ): Job {
-  const { abort, deadline, progress, cost, log, stream } = powers;
+  const { abort, deadline, progress, cost, log, stream, effect } = powers;
   const document = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   const prompt = document['prompt'];
   return {
@@ -91,6 +92,7 @@ export function buildJob(
     cost,
     log,
     stream,
+    effect,
     async saveArtifact(bytes, options = {}) {
       const maxBytes = Number(request.env['SVC_MAX_ARTIFACT_BYTES']) || Infinity;
       if (bytes.length > maxBytes) {

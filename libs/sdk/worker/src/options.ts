@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
 import { handshakeDomainPrefix, workerIdPattern } from '@svc/contract';
+import { Grants, type GrantSettings } from './grants';
 import { PacketTrust } from './packet-trust';
-import type { WorkerOptions } from './types';
+import type { GrantOptions, WorkerOptions } from './types';
 
-export type WorkerSettings = Required<Omit<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'>> &
-  Pick<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'>;
+export type WorkerSettings = Required<Omit<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl' | 'grants'>> &
+  Pick<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'> & { grants: GrantSettings };
 
 /** @throws Error naming the invalid option */
 export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = process.env): WorkerSettings {
@@ -32,6 +33,7 @@ export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = 
     serviceKeys: splitKeys(env['SVC_SERVICE_PUBLIC_KEYS'] ?? ''),
     jetstream: !['0', 'false'].includes(env['NATS_USE_JETSTREAM'] ?? '1'),
     ...options,
+    grants: grantSettings(options.grants, env),
     id,
     type,
     concurrency,
@@ -49,6 +51,23 @@ function addPassword(redisUrl: string, token: string): string {
   url.password = token;
   return url.href;
 }
+
+/** @throws Error naming the invalid option */
+function grantSettings(options: GrantOptions = {}, env: NodeJS.ProcessEnv): GrantSettings {
+  const keys = options.keys ?? splitKeys(env['SVC_GRANT_PUBLIC_KEYS'] ?? '');
+  const mode = options.mode ?? (env['WORKER_GRANTS'] || (keys.length > 0 ? 'enforce' : 'off'));
+  if (!isGrantMode(mode)) throw new Error(`WORKER_GRANTS must be off, warn or enforce, not "${mode}"`);
+  if (mode !== 'off' && keys.length === 0) throw new Error(`grants.mode is ${mode}, which needs grants.keys`);
+  const settings = { require: 'all', approvalTopics: [], ...options, keys, mode } as const;
+  try {
+    new Grants(settings, '', () => undefined);
+  } catch {
+    throw new Error('grants.keys must be Ed25519 public keys in PEM');
+  }
+  return settings;
+}
+
+const isGrantMode = (mode: string): mode is GrantSettings['mode'] => ['off', 'warn', 'enforce'].includes(mode);
 
 const keyEnd = '-----END PUBLIC KEY-----';
 /** Omits the cause, which may contain a part of a key. */
@@ -76,6 +95,7 @@ const defaults = {
   region: '',
   agentName: '',
   sessions: true,
+  effects: false,
   handshakeDomainPrefix,
   heartbeatMs: 5_000,
   graceMs: 10_000,

@@ -52,6 +52,13 @@ export interface Job {
    * counts. @throws RangeError for an invalid amount
    */
   cost(usd: number): void;
+  /**
+   * Makes a side effect at most once for all attempts of the job, and returns its result, also when an earlier attempt made
+   * it. The result must be JSON of at most 16 KiB. `key` names the effect within the job. See docs/reference/effects.md.
+   *
+   * @throws FatalError `outcome_unknown` when an earlier attempt may have made it; RetryableError when it cannot be recorded
+   */
+  effect<T>(key: string, make: () => T | Promise<T>): Promise<Awaited<T>>;
   /** Stores a file of the job and lists it in the result. @returns its pointer */
   saveArtifact(bytes: Uint8Array, options?: ArtifactOptions): Promise<string>;
 }
@@ -65,6 +72,21 @@ export interface ArtifactOptions {
 
 /** Handles the jobs of a topic. The return value is the result: bytes as is, anything else as JSON. */
 export type JobHandler = (job: Job) => unknown;
+
+/** Which dispatches the worker starts, by the grants that the services sign. See docs/reference/worker-protocol.md#grants. */
+export interface GrantOptions {
+  /** Ed25519 public keys (PEM) of the services; several during a rotation. Default: those in SVC_GRANT_PUBLIC_KEYS. */
+  keys?: readonly string[];
+  /**
+   * `enforce` refuses a dispatch without the grant that it needs, and any invalid grant; `warn` reports it and runs the job.
+   * Default: WORKER_GRANTS, else `enforce` with keys and `off` without.
+   */
+  mode?: 'off' | 'warn' | 'enforce';
+  /** `all` dispatches need a grant (default), or those of `approvalTopics` and those that say that they were approved. */
+  require?: 'all' | 'approved';
+  /** Topics whose jobs run only after people approved them, whatever policy permits; `*` and `>` as in `topics`. */
+  approvalTopics?: readonly string[];
+}
 
 export interface WorkerOptions {
   /** Stable across restarts. Default: WORKER_ID, else `<type>-<host name>`. Letters, digits, `_` and `-`. */
@@ -108,6 +130,12 @@ export interface WorkerOptions {
    * refused. Default: those in SVC_SERVICE_PUBLIC_KEYS, one after the other.
    */
   serviceKeys?: readonly string[];
+  grants?: GrantOptions;
+  /**
+   * Requests the URL that `job.effect` needs also with a Redis URL; default off. Without a Redis URL each dispatch has it, where
+   * the installation has data URLs.
+   */
+  effects?: boolean;
   /**
    * Gets a session when both `signingKey` and `serviceKeys` are given; default on. Off where the services have no sessions.
    */

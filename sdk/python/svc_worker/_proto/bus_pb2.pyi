@@ -264,7 +264,7 @@ class ResourceRef(_message.Message):
     def __init__(self, resolver_id: _Optional[str] = ..., uri: _Optional[str] = ..., sha256: _Optional[bytes] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., purpose: _Optional[str] = ...) -> None: ...
 
 class JobRequest(_message.Message):
-    __slots__ = ("job_id", "topic", "priority", "context_ptr", "adapter_id", "env", "parent_job_id", "workflow_id", "step_index", "memory_id", "context_hints", "budget", "tenant_id", "principal_id", "labels", "meta", "compensation", "identity", "dispatch", "context_ref", "inline_input", "result_ticket")
+    __slots__ = ("job_id", "topic", "priority", "context_ptr", "adapter_id", "env", "parent_job_id", "workflow_id", "step_index", "memory_id", "context_hints", "budget", "tenant_id", "principal_id", "labels", "meta", "compensation", "identity", "dispatch", "context_ref", "inline_input", "result_ticket", "grant")
     class EnvEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -301,6 +301,7 @@ class JobRequest(_message.Message):
     CONTEXT_REF_FIELD_NUMBER: _ClassVar[int]
     INLINE_INPUT_FIELD_NUMBER: _ClassVar[int]
     RESULT_TICKET_FIELD_NUMBER: _ClassVar[int]
+    GRANT_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     topic: str
     priority: JobPriority
@@ -323,7 +324,8 @@ class JobRequest(_message.Message):
     context_ref: ResourceRef
     inline_input: bytes
     result_ticket: bytes
-    def __init__(self, job_id: _Optional[str] = ..., topic: _Optional[str] = ..., priority: _Optional[_Union[JobPriority, str]] = ..., context_ptr: _Optional[str] = ..., adapter_id: _Optional[str] = ..., env: _Optional[_Mapping[str, str]] = ..., parent_job_id: _Optional[str] = ..., workflow_id: _Optional[str] = ..., step_index: _Optional[int] = ..., memory_id: _Optional[str] = ..., context_hints: _Optional[_Union[ContextHints, _Mapping]] = ..., budget: _Optional[_Union[Budget, _Mapping]] = ..., tenant_id: _Optional[str] = ..., principal_id: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., meta: _Optional[_Union[JobMetadata, _Mapping]] = ..., compensation: _Optional[_Union[Compensation, _Mapping]] = ..., identity: _Optional[_Union[IdentityBinding, _Mapping]] = ..., dispatch: _Optional[_Union[DispatchIdentity, _Mapping]] = ..., context_ref: _Optional[_Union[ResourceRef, _Mapping]] = ..., inline_input: _Optional[bytes] = ..., result_ticket: _Optional[bytes] = ...) -> None: ...
+    grant: bytes
+    def __init__(self, job_id: _Optional[str] = ..., topic: _Optional[str] = ..., priority: _Optional[_Union[JobPriority, str]] = ..., context_ptr: _Optional[str] = ..., adapter_id: _Optional[str] = ..., env: _Optional[_Mapping[str, str]] = ..., parent_job_id: _Optional[str] = ..., workflow_id: _Optional[str] = ..., step_index: _Optional[int] = ..., memory_id: _Optional[str] = ..., context_hints: _Optional[_Union[ContextHints, _Mapping]] = ..., budget: _Optional[_Union[Budget, _Mapping]] = ..., tenant_id: _Optional[str] = ..., principal_id: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., meta: _Optional[_Union[JobMetadata, _Mapping]] = ..., compensation: _Optional[_Union[Compensation, _Mapping]] = ..., identity: _Optional[_Union[IdentityBinding, _Mapping]] = ..., dispatch: _Optional[_Union[DispatchIdentity, _Mapping]] = ..., context_ref: _Optional[_Union[ResourceRef, _Mapping]] = ..., inline_input: _Optional[bytes] = ..., result_ticket: _Optional[bytes] = ..., grant: _Optional[bytes] = ...) -> None: ...
 
 class ContextHints(_message.Message):
     __slots__ = ("max_input_tokens", "allow_summarization", "allow_retrieval", "tags")

@@ -841,6 +841,9 @@ export namespace svc {
                 /** JobRequest result_ticket. */
                 result_ticket: Uint8Array;
 
+                /** JobRequest grant. */
+                grant: Uint8Array;
+
                 /**
                  * Encodes the specified JobRequest message. Does not implicitly {@link svc.agent.v1.JobRequest.verify|verify} messages.
                  * @param message JobRequest message or plain object to encode
@@ -930,6 +933,9 @@ export namespace svc {
 
                     /** JobRequest result_ticket */
                     result_ticket?: (Uint8Array|null);
+
+                    /** JobRequest grant */
+                    grant?: (Uint8Array|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];

@@ -950,6 +950,7 @@ $root.svc = (function() {
                 JobRequest.prototype.context_ref = null;
                 JobRequest.prototype.inline_input = $util.newBuffer([]);
                 JobRequest.prototype.result_ticket = $util.newBuffer([]);
+                JobRequest.prototype.grant = $util.newBuffer([]);
 
                 JobRequest.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -1004,6 +1005,8 @@ $root.svc = (function() {
                         writer.uint32(8002).bytes(message.inline_input);
                     if (message.result_ticket != null && $Object.hasOwnProperty.call(message, "result_ticket") && message.result_ticket.length)
                         writer.uint32(8010).bytes(message.result_ticket);
+                    if (message.grant != null && $Object.hasOwnProperty.call(message, "grant") && message.grant.length)
+                        writer.uint32(8082).bytes(message.grant);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1266,6 +1269,15 @@ $root.svc = (function() {
                                     message.result_ticket = value;
                                 else
                                     delete message.result_ticket;
+                                continue;
+                            }
+                        case 1010: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.bytes()).length)
+                                    message.grant = value;
+                                else
+                                    delete message.grant;
                                 continue;
                             }
                         }

@@ -32,11 +32,12 @@ export function dispatchEndsMs({ deadline_ms: deadlineMs }: Pick<JobRecord, 'dea
   return deadlineMs > 0 ? Math.min(longestMs, deadlineMs + GRACE_MS) : longestMs;
 }
 
-/** The data URLs of a dispatch, as its env; empty when the installation has none. See ADR 14. */
+/** The data URLs of a dispatch, as its env; empty when the installation has none. See ADR 14. @param effectOnly for workers with access to the store */
 export function dataUrlsFor(
   settings: DataUrlSettings | undefined,
   job: Dispatched,
   nowMs: number,
+  { effectOnly = false }: { effectOnly?: boolean } = {},
 ): Record<string, string> {
   if (!settings) return {};
   const { tokens, base } = settings;
@@ -46,7 +47,10 @@ export function dataUrlsFor(
     const token = tokens.sign(grant, expiresAtMs);
     return `${base.replace(/\/$/, '')}/api/v1/data/${encodeURIComponent(job.id)}/${part}?token=${token}`;
   };
+  const effect = { [dataUrlEnv.effect]: url('effect', 'effects') };
+  if (effectOnly) return effect;
   return {
+    ...effect,
     // An input in another kind of store is not served by the gateway; the worker follows its pointer.
     ...(contextPointer(job).startsWith('redis://') && { [dataUrlEnv.input]: url('input', 'input') }),
     [dataUrlEnv.result]: url('result', 'result'),
@@ -82,7 +86,10 @@ export function openDataUrl(
 const withWorker: readonly string[] = [...inFlightStates, 'SCHEDULED'];
 
 /** @throws job_not_found, tenant_access_denied, job_not_in_flight, dispatch_superseded */
-async function heldJob({ artifacts: { store } }: DataUrlDeps, grant: DataGrant): Promise<JobRecord> {
+export async function heldJob(
+  { artifacts: { store } }: DataUrlDeps,
+  grant: Omit<DataGrant, 'purpose'>,
+): Promise<JobRecord> {
   const job = await store.jobs.load(grant.jobId);
   if (!job) throw new AppError('job_not_found');
   if (job.tenant !== grant.tenant) throw new AppError('tenant_access_denied');

@@ -2,14 +2,15 @@ import * as contract from '@svc/contract';
 import { handlersFor } from '@svc/http';
 import type { SubmitDeps } from '../submit-job';
 import { type ArtifactDeps, getArtifact, putArtifact } from './artifacts';
-import { type DataUrlDeps, putJobArtifact, putJobResult, readJobInput } from './data-urls';
+import { putJobArtifact, putJobResult, readJobInput } from './data-urls';
 import { effectiveLimit } from './artifact-limit';
 import { readMemory } from './read-memory';
+import { type EffectReportDeps, reportEffect } from './report-effect';
 
 /** Dependencies of these handlers. */
 export interface DataContext {
   artifacts: ArtifactDeps;
-  dataUrls: DataUrlDeps;
+  dataUrls: EffectReportDeps;
   submit: SubmitDeps;
 }
 
@@ -32,5 +33,8 @@ export const dataRoutes = [
   ),
   handle(contract.putJobArtifact, ({ params, query, bytes, ctx }) =>
     putJobArtifact(ctx.dataUrls, params.id, query, bytes),
+  ),
+  handle(contract.reportEffect, ({ params, query, body, ctx }) =>
+    reportEffect(ctx.dataUrls, params.id, query.token, body),
   ),
 ];

@@ -1,5 +1,5 @@
 import { AppError, type Caller, type DeadLetterPageView, type DeadLetterView } from '@svc/contract';
-import type { DeadLetterPosition, Store } from '@svc/store';
+import { type DeadLetterPosition, type Store, toEffectScope } from '@svc/store';
 import { joinIdentities } from '@svc/identity';
 import { inheritedLabels, resubmit, type ResubmitDeps } from '../resubmit';
 import { confirmQuarantine, type QuarantineDeps } from './resolve-quarantine';
@@ -87,6 +87,7 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
     // Policy sees the content of the original submitter.
     submitter: joinIdentities(caller.submitterId, original.submitter, original.author),
     deadlineMs: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
+    effectsOf: toEffectScope(original),
     once: `dlq-retry:${id}:${letter.created_at}`,
   });
   // After a crash here the entry stays and the new job runs; repeated or concurrent calls return the same new job.

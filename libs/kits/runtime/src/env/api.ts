@@ -4,6 +4,7 @@ import { auditExportRules, auditExportVariables } from './audit-export';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
+import { grantRules, grantVariables } from './dispatch-grants';
 import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
 import { decisionLogVariables, evalVariables } from './governance';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
@@ -250,6 +251,7 @@ export const apiEnv = envSpec({
     ...auditVariables,
     ...auditExportVariables,
     ...workerTrustVariables,
+    ...grantVariables,
     ...workflowLimitVariables,
     ...evalVariables,
     ...decisionLogVariables,
@@ -266,6 +268,7 @@ export const apiEnv = envSpec({
     auditRules,
     auditExportRules,
     workerTrustRules,
+    grantRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

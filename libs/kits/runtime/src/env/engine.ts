@@ -4,6 +4,7 @@ import { auditExportRules, auditExportVariables } from './audit-export';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf } from './declare';
+import { grantRules, grantVariables } from './dispatch-grants';
 import { decisionLogVariables, evalVariables } from './governance';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
@@ -29,6 +30,7 @@ export const engineEnv = envSpec({
     ...auditVariables,
     ...auditExportVariables,
     ...workerTrustVariables,
+    ...grantVariables,
     ...workflowLimitVariables,
     ...evalVariables,
     ...decisionLogVariables,
@@ -99,6 +101,7 @@ export const engineEnv = envSpec({
     auditRules,
     auditExportRules,
     workerTrustRules,
+    grantRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
     (env) =>
       metricsPrivate(

@@ -2,6 +2,7 @@ import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
+import { grantRules, grantVariables } from './dispatch-grants';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { readinessVariables } from './readiness';
@@ -119,6 +120,7 @@ export const schedulerEnv = envSpec({
     ...resultTicketVariables,
     ...workerTrustVariables,
     ...storeAccessVariables,
+    ...grantVariables,
   },
   // A remote kernel loads and checks the policy itself.
   rules: [
@@ -128,6 +130,7 @@ export const schedulerEnv = envSpec({
     resultTicketRules,
     workerTrustRules,
     storeAccessRules,
+    grantRules,
     kernelClientRules,
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

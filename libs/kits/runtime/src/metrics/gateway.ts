@@ -27,6 +27,13 @@ export const gatewayMetrics = metrics({
     labels: ['reason'],
     help: 'Job submissions rejected, by error code.',
   },
+  effects: {
+    name: 'svc_gateway_effects_total',
+    type: 'counter',
+    labels: ['op', 'outcome'],
+    labelValues: { op: ['begin', 'finish', 'abandon', 'settle'] },
+    help: 'Side effects that workers recorded or operators settled, by operation and its outcome.',
+  },
   wsClients: {
     name: 'svc_gateway_ws_clients_active',
     type: 'gauge',
