@@ -24,6 +24,7 @@ const includes = [
   'spend',
   'memory',
   'limits',
+  'agents',
   'job',
   'dispatch',
   'placement',

@@ -1,4 +1,5 @@
 import type { Route } from '@svc/http';
+import { agentRoutes } from '@svc/agents';
 import { approvalRoutes } from '@svc/approvals';
 import { auditRoutes } from '@svc/audit';
 import { budgetRoutes } from '@svc/budget';
@@ -20,6 +21,7 @@ import { lockRoutes } from '@svc/locks';
 
 /** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
+  ...agentRoutes,
   ...approvalRoutes,
   ...dataRoutes,
   ...budgetRoutes,

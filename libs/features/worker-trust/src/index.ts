@@ -8,7 +8,7 @@ export {
   refusalReasons,
   type WorkerScope,
 } from './attestation';
-export { type CredentialDeps, toStoredToken } from './create-credential';
+export { type CredentialDeps, toStoredToken, workersScope } from './create-credential';
 export { serveHandshakes } from './serve-handshakes';
 export { openWorkerTrust } from './open-worker-trust';
 export { workerTrustRoutes, type WorkerTrustContext } from './routes';

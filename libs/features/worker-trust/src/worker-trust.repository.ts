@@ -21,6 +21,8 @@ export interface WorkerTrustRecord {
   credential: StoredCredential;
   token: StoredToken;
   revokedAt?: string;
+  /** The agent that it acts for is suspended or revoked. */
+  isAgentStopped?: boolean;
   session?: WorkerSession;
 }
 
@@ -147,6 +149,7 @@ export class WorkerTrustRepository {
         this.redis.hmget(keys.workerSessions(), ...some),
         this.redis.hmget(keys.workerCredentialsRevoked(), ...some),
       ]);
+      const stopped = await this.stoppedAgents(credentials);
       some.forEach((id, i) => {
         const [text, revokedAt] = [credentials[i], revoked[i]];
         if (!text) return;
@@ -154,10 +157,35 @@ export class WorkerTrustRepository {
         const [token_check = '', credential_hash = ''] = tokens[i]?.split(' ') ?? [];
         const session = sessions[i] ? (JSON.parse(sessions[i]) as WorkerSession) : undefined;
         const token = { token_check, credential_hash };
-        found.set(id, { credential, token, ...(session && { session }), ...(revokedAt && { revokedAt }) });
+        const isAgentStopped = stopped.has(agentKey(credential));
+        found.set(id, {
+          credential,
+          token,
+          ...(session && { session }),
+          ...(revokedAt && { revokedAt }),
+          ...(isAgentStopped && { isAgentStopped }),
+        });
       });
     }
     return found;
+  }
+
+  /** Agents of these credentials that are registered in the tenant of the credential, and not active. */
+  private async stoppedAgents(credentials: readonly (string | null)[]): Promise<ReadonlySet<string>> {
+    const named = new Set(
+      credentials.flatMap((text) => {
+        const key = text ? agentKey(JSON.parse(text) as StoredCredential) : '';
+        return key ? [key] : [];
+      }),
+    );
+    const isStopped = await Promise.all(
+      [...named].map(async (key) => {
+        const [id = '', tenant] = key.split('\n');
+        const [status, owner] = await this.redis.hmget(keys.agent(id), 'status', 'tenant');
+        return owner === tenant && status !== null && status !== 'active';
+      }),
+    );
+    return new Set([...named].filter((_, i) => isStopped[i]));
   }
 
   /** SHA-256 of the token that was verified against a credential, if some process has done so. */
@@ -217,3 +245,5 @@ export class WorkerTrustRepository {
     await this.redis.hset(keys.workerTokensVerified(), workerId, `${fingerprint}:${digest}`);
   }
 }
+
+const agentKey = ({ agent_id, tenant_id }: StoredCredential): string => (agent_id ? `${agent_id}\n${tenant_id}` : '');
