@@ -1,4 +1,4 @@
-import { AgentLinks, type AgentContext, applyStatus, type ActingDeps, type CheckAgentDeps } from '@svc/agents';
+import { AgentLinks, type AgentContext, applyStatusSoon, type ActingDeps, type CheckAgentDeps } from '@svc/agents';
 import { type CancelDeps, cancelOpenJob } from '@svc/jobs';
 import { type Base, type Platform, startLoops, type StoredFleet } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
@@ -37,7 +37,7 @@ export function agentDeps(
       log.warn('stopping an agent failed; the scheduler completes it', { agent_id: agentId, error }),
   };
   return {
-    registry: { ...changes, license, statusChanged: (tenant, id) => applyStatus(stop, tenant, id) },
+    registry: { ...changes, license, statusChanged: (id) => applyStatusSoon(stop, id) },
     jobs: { store, clock, fleet, links },
   };
 }

@@ -1,4 +1,4 @@
-import { limits, type AgentView, type AuditAct, type DeniedEvent } from '@svc/contract';
+import { limits, type AgentStatus, type AgentView, type AuditAct, type DeniedEvent } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import type { Keys } from './keys';
 import { runScript } from './scripts';
@@ -127,35 +127,43 @@ export class AgentRepository {
     return rows.map((row) => JSON.parse(row) as DeniedEvent);
   }
 
-  /** Some open jobs of an agent that is being stopped; undefined when it is not. */
+  /** Some open jobs of an agent that is not active; undefined when it is. */
   async jobsToStop(id: string, count: number): Promise<string[] | undefined> {
-    const [stopping, jobs] =
+    const [status, jobs] =
       (await this.redis
         .pipeline()
-        .zscore(this.keys.agentsStopping(), id)
+        .hget(this.keys.agent(id), 'status')
         .srandmember(this.keys.agentJobs(id), count)
         .exec()) ?? [];
-    const error = stopping?.[0] ?? jobs?.[0];
+    const error = status?.[0] ?? jobs?.[0];
     if (error) throw error;
-    return stopping?.[1] == null ? undefined : (jobs?.[1] as string[]);
+    return status?.[1] === 'active' ? undefined : (jobs?.[1] as string[]);
   }
 
-  /** Agents whose stop has not ended, oldest first. */
-  async stopping(count: number): Promise<string[]> {
+  /** Agents whose new status is not applied yet, oldest first. */
+  async changed(count: number): Promise<string[]> {
     // A pipeline of its own, so that a poll delays no automatic one.
     const [[error, ids] = [null, []]] =
       (await this.redis
         .pipeline()
-        .zrange(this.keys.agentsStopping(), '0', String(count - 1))
+        .zrange(this.keys.agentsChanged(), '0', String(count - 1))
         .exec()) ?? [];
     if (error) throw error;
     return ids as string[];
   }
 
-  /** @param ended jobs that were found to have ended @returns whether no open job is left */
-  async finishStop(id: string, ended: readonly string[]): Promise<boolean> {
-    const reply = await runScript(this.redis, 'finishAgentStop', this.keys.agentJobs(id), id, ...ended);
-    return (reply as [string])[0] === 'finished';
+  /**
+   * @param status that was applied
+   * @param ended jobs that were found to have ended
+   * @returns `open`: the agent still has open jobs; `changed`: it has another status
+   */
+  async finishChange(
+    id: string,
+    status: AgentStatus,
+    ended: readonly string[] = [],
+  ): Promise<'finished' | 'changed' | 'open'> {
+    const reply = await runScript(this.redis, 'finishAgentChange', this.keys.agentJobs(id), id, status, ...ended);
+    return (reply as ['finished' | 'changed' | 'open'])[0];
   }
 }
 

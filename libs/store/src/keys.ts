@@ -67,7 +67,7 @@ const ofShard = {
   agentJobs: { template: '{shard}:agent-jobs:<id>', type: 'set', holds: 'ids of the open jobs that an agent submitted or delegated', kept: 'until they end' },
   agentDay: { template: '{shard}:agent-day:<id>:<day>', type: 'hash', holds: 'number of `jobs` and `denied` calls of an agent in a day, by its number since 1970', kept: '8 d' },
   agentDenied: { template: '{shard}:agent-denied:<id>', type: 'list', holds: 'newest 50 refusals of an agent (JSON), newest first', kept: 'for ever' },
-  agentsStopping: { template: '{shard}:agents-stopping', type: 'zset', holds: 'ids of suspended and revoked agents whose jobs and sessions are not all ended yet, by the time of the change (µs)', kept: 'until they are' },
+  agentsChanged: { template: '{shard}:agents-changed', type: 'zset', holds: 'ids of agents whose new status is not applied to their jobs and workers yet, by the time of the change (µs)', kept: 'until it is' },
 
   // spending
   spend: { template: '{shard}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and the alerts already published', kept: '40 days after a day, 400 after a month was last used' },

@@ -16,7 +16,7 @@ export type ScriptName =
   | 'createRun'
   | 'denyAgent'
   | 'dropMisdatedPasses'
-  | 'finishAgentStop'
+  | 'finishAgentChange'
   | 'fireTimer'
   | 'forgetRuns'
   | 'freeUnusedSlots'

@@ -12,7 +12,7 @@ export interface AgentDeps {
    * Ends the jobs and sessions of an agent that is no longer active, or lets its workers work again. Resolves when that is
    * done, or takes longer than a request should; a loop completes what is left.
    */
-  statusChanged(tenant: string, agentId: string): Promise<void>;
+  statusChanged(agentId: string): Promise<void>;
 }
 
 /** @throws tier_limit_exceeded */

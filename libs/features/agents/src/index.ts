@@ -11,4 +11,4 @@ export {
   type PermittedAgent,
 } from './check-agent';
 export { agentRoutes, type AgentContext } from './routes';
-export { applyStatus, completeStops, type StopDeps } from './stop-agent';
+export { applyStatusSoon, completeStops, type StopDeps } from './stop-agent';

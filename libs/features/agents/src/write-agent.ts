@@ -65,7 +65,7 @@ export async function updateAgent(
     const written = isSame ? before : { ...agent, updated_at: new Date(deps.clock.nowMs()).toISOString() };
     if (!isSame && !(await write(deps, context, record, written))) continue;
     // After a crash here, the loop of the schedulers stops the agent.
-    if (agent.status !== before.status || agent.status !== 'active') await deps.statusChanged(record.tenant, id);
+    if (agent.status !== before.status || agent.status !== 'active') await deps.statusChanged(id);
     return written;
   }
   throw new AppError('agent_version_conflict');

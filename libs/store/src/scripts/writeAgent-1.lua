@@ -1,6 +1,6 @@
 --[[
   Writes an agent, if it is as it was read, and records that in the audit. When it stops being active, its jobs are refused
-  from now on, and it is listed until its open jobs and its sessions have ended.
+  from now on. An agent with a new status is listed until that is applied to its open jobs and its workers.
 
   KEYS  1 agent: hash
   ARGV  1 id   2 tenant   3 document (JSON)   4 status   5 expected revision, 0 = new   6 created, µs
@@ -23,10 +23,8 @@ local at = micros()
 local next_revision = text(tonumber(expected) + 1)
 redis.call('HSET', KEYS[1], 'document', document, 'tenant', tenant, 'status', status, 'revision', next_revision)
 local act = ARGV[8]
-if status == 'active' then
-  redis.call('ZREM', key.agentsStopping(), id)
-elseif before ~= status then
-  redis.call('ZADD', key.agentsStopping(), text(at), id)
+if before and before ~= status then redis.call('ZADD', key.agentsChanged(), text(at), id) end
+if status ~= 'active' and before == 'active' then
   local recorded = cjson.decode(act)
   for name, number in pairs(count_agent_jobs(id)) do recorded.extra[name] = number end
   act = cjson.encode(recorded)

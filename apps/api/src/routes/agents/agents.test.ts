@@ -205,6 +205,30 @@ describe('agents', () => {
       expect((await submit({}, 'user', id)).status).toBe(200);
     });
 
+    it.each(['suspend', 'revoke'])(
+      '%s: its open jobs are cancelled before the response, in one recorded act',
+      async (how) => {
+        const id = await created(scope);
+        const jobs = await Promise.all([1, 2, 3].map(() => submit({}, 'user', id)));
+        const other = await submit({});
+        const stateOf = async ({ body }: (typeof jobs)[number]) =>
+          (await api.store.jobs.load(String(body['job_id'])))?.state;
+
+        if (how === 'suspend') await change(id, { status: 'suspended' });
+        else await api.as('admin').del(`${path}/${id}`);
+
+        expect(await Promise.all(jobs.map(stateOf))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+        expect(await stateOf(other)).toBe('PENDING');
+        const [act, ...rest] = await recorded('agent_identity_change');
+        expect(act).toMatchObject({ severity: 'HIGH', extra: { open_jobs: '3', running_jobs: '0', held_jobs: '0' } });
+        expect(rest).toMatchObject([{ action: 'agent.created' }]);
+        await eventually(async () => {
+          const cancels = (await api.packets()).filter((subject) => subject === 'sys.job.cancel');
+          expect(cancels).toHaveLength(3);
+        });
+      },
+    );
+
     it('the worker of an agent always submits as that agent', async () => {
       const id = await created({ ...scope, allowed_topics: ['job.demo.*'] });
       const other = await created({ ...scope, owner: 'uma' });
