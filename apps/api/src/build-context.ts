@@ -23,6 +23,7 @@ import { WorkerTrustRepository } from '@svc/worker-trust';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import type { Streams } from './streams/open-streams';
+import { agentDeps } from './agent-deps';
 import { evalDeps, governanceDeps } from './governance-deps';
 import { openAdmission } from './open-admission';
 import { policyDocumentDeps } from './policy-document-deps';
@@ -61,6 +62,8 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const topics = openTopics({ store, clock, fleet, config, events, enforcement: env.schemaEnforcement });
   const onNoticeFailed = (error: unknown) => log.warn('change notice not published', { error });
   const changes = { ...base, fleet, config, bus: jobBus(bus), senderId, onNoticeFailed };
+  const cancel = { ...base, bus: jobBus(bus), senderId, onPublishFailed };
+  const agents = agentDeps(boot, { changes, cancel, license });
   const admission = openAdmission(boot, store.load, metrics);
   const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
   const chainState = async (tenant: string) => {
@@ -118,6 +121,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     legalHolds: { ...base, license, defaultTenant: env.defaultTenant },
     submit: {
       ...jobParts,
+      agents: agents.jobs,
       recent,
       license: licenseLimits(license),
       settings: {
@@ -144,7 +148,8 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
     reads: { store, endings, recent },
-    cancel: { ...base, bus: jobBus(bus), senderId, onPublishFailed },
+    cancel,
+    agents: agents.registry,
     explain: {
       ...base,
       fleet,
@@ -161,7 +166,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         workerTtlMs: env.workerHeartbeatTtlMs,
       },
     },
-    resubmit: { ...base, kernel, config, admission },
+    resubmit: { ...base, kernel, config, admission, agents: agents.jobs },
     approvals: {
       ...base,
       config,

@@ -1,3 +1,4 @@
+import type { AgentContext } from '@svc/agents';
 import type { ApprovalContext } from '@svc/approvals';
 import type { AuditContext } from '@svc/audit';
 import type { BudgetContext } from '@svc/budget';
@@ -18,7 +19,8 @@ import type { LockContext } from '@svc/locks';
 import type { EffectsContext } from '@svc/effects';
 
 /** Dependencies of all handlers of the gateway, built once in main. */
-export type ApiContext = ApprovalContext &
+export type ApiContext = AgentContext &
+  ApprovalContext &
   DataContext &
   BudgetContext &
   ConfigContext &

@@ -35,6 +35,7 @@ export interface Belongings {
   evalRun: string;
   comparison: string;
   legalHold: string;
+  agent: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -60,6 +61,8 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   'workers.createCredential': (_words, _tenant, { worker }) => ({
     ...{ worker_id: worker, allowed_pools: ['demo'], allowed_topics: undefined, public_keys: [] },
   }),
+  'agents.create': () => ({ risk_tier: 'low', status: 'active' }),
+  'agents.update': () => ({ risk_tier: 'high', status: 'active' }),
   'approvals.repair': () => ({ apply: true }),
   'holds.create': (_words, tenant) => ({ tenant_id: tenant }),
   'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
@@ -182,6 +185,7 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
   [/evals\/datasets\//, ({ datasets }) => datasets],
   [/evals\/runs\//, ({ evalRun }) => [evalRun]],
   [/evals\/comparisons\//, ({ comparison }) => [comparison]],
+  [/\/agents\//, ({ agent }) => [agent]],
   [/\/legal-hold\//, ({ legalHold }) => [legalHold]],
   [/:snapshot_id/, ({ snapshot }) => [snapshot]],
   [/shadows\/:bundle_id/, ({ shadowed }) => [shadowed]],

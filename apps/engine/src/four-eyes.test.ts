@@ -72,6 +72,8 @@ describe('the requester cannot approve their own request', () => {
       return run.id;
     });
   const fields = { name: '', time_zone: 'UTC', overlap: 'skip', misfire: 'run_once', input: {} } as const;
+  const agents = () => ({ ...use.engine.ctx, links: { find: async () => undefined } });
+  const resubmit = () => ({ ...use.engine.ctx, agents: agents() });
   const submitted = async (by: Caller, topic: string): Promise<string> => {
     const { ctx } = use.engine;
     const { value } = submitEndpoint.body?.validate({ prompt: 'x', topic }) ?? {};
@@ -81,13 +83,14 @@ describe('the requester cannot approve their own request', () => {
       {
         ...ctx,
         topics,
+        agents: agents(),
         license: () => ({ maxPromptChars: 1_000, maxWorkers: 0, maxConcurrentJobs: 0 }),
         settings,
         onFailOpen: () => undefined,
       },
       by,
       value as SubmitBody,
-      undefined,
+      {},
     );
     return outcome.jobId;
   };
@@ -159,13 +162,13 @@ describe('the requester cannot approve their own request', () => {
     'a retried dead letter': async () => {
       const first = await heldJob(await submitted(ann, 'job.pay'));
       await rejectJob(use.engine.ctx, zoe, first, remarks);
-      return { job: await retryDeadLetter(use.engine.ctx, ben, first), behind: [ann, ben] };
+      return { job: await retryDeadLetter(resubmit(), ben, first), behind: [ann, ben] };
     },
     'a remediation': async () => {
       const first = await submitted(ann, 'job.wire').catch(() => undefined);
       const denied =
         first ?? (await use.store.index.page('acme', { states: ['DENIED'], topic: 'job.wire' }, 1)).items[0]?.id ?? '';
-      return { job: (await remediateJob(use.engine.ctx, ben, denied, undefined)).jobId, behind: [ann, ben] };
+      return { job: (await remediateJob(resubmit(), ben, denied, undefined)).jobId, behind: [ann, ben] };
     },
   };
 

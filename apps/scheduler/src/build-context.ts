@@ -17,10 +17,10 @@ import {
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
 import { type ResultFacts, ScanRunner } from '@svc/output-safety';
-import type { DataUrlSettings } from '@svc/jobs';
+import { cancelOpenJob, type DataUrlSettings } from '@svc/jobs';
 import { jobBus, licenseLimits, type Fleet, type Platform } from '@svc/platform';
 import type { ResultJob } from '@svc/store';
-import type { WorkerTrust } from '@svc/worker-trust';
+import { type WorkerTrust, WorkerTrustRepository } from '@svc/worker-trust';
 import type { SchedulerContext } from './context';
 
 export interface ContextParts {
@@ -125,7 +125,21 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       log.warn('releasing the jobs of a revoked worker failed', { worker_id: workerId, error }),
     );
   });
-  return { ...deps, trust, laneDispatcher, defaultTenant: env.defaultTenant, refreshLoad: () => admission.refresh() };
+  const agentStops = {
+    ...deps,
+    trust: new WorkerTrustRepository(store.redis),
+    onNoticeFailed: (error: unknown) => log.warn('change notice not published', { error }),
+    cancelJob: (id: string, reason: string) =>
+      cancelOpenJob({ ...deps, onPublishFailed: (jobId, error) => events.publishFailed(jobId, error) }, id, reason),
+  };
+  return {
+    ...deps,
+    agentStops,
+    trust,
+    laneDispatcher,
+    defaultTenant: env.defaultTenant,
+    refreshLoad: () => admission.refresh(),
+  };
 }
 
 /** Settings of data URLs; undefined unless both the signing key and the gateway's base URL are configured. */

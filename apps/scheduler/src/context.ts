@@ -1,4 +1,5 @@
 import { processorsFor } from '@svc/queues';
+import type { StopDeps } from '@svc/agents';
 import type { WorkerTrust } from '@svc/worker-trust';
 import type { LaneDispatcher, SchedulingDeps } from '@svc/dispatch';
 
@@ -6,6 +7,7 @@ import type { LaneDispatcher, SchedulingDeps } from '@svc/dispatch';
 export interface SchedulerContext extends SchedulingDeps {
   laneDispatcher: LaneDispatcher;
   trust: WorkerTrust;
+  agentStops: StopDeps;
   defaultTenant: string;
   /** Refreshes the load snapshot that admission control uses for jobs from the bus. */
   refreshLoad(): Promise<void>;

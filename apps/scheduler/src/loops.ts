@@ -7,6 +7,7 @@ import {
   sweepSilentWorkers,
   buildWorkerSnapshot,
 } from '@svc/dispatch';
+import { completeStops } from '@svc/agents';
 import { publishSpendAlerts } from '@svc/budget';
 import { finishDrains } from '@svc/registry';
 import type { Loop } from '@svc/platform';
@@ -44,6 +45,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
     { name: 'dispatch', everyMs: 1_000, run: () => ctx.laneDispatcher.dispatchToAll() },
+    { name: 'agent-stops', everyMs: 500, atStart: true, run: () => completeStops(ctx.agentStops) },
     { name: 'limits', everyMs: 250, run: () => openLimits(ctx, store) },
     { name: 'load', everyMs: 500, atStart: true, run: () => ctx.refreshLoad() },
     { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },

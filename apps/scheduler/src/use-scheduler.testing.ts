@@ -184,12 +184,14 @@ export function useScheduler() {
       tenant = 'acme',
       key?: string,
       placement?: NewJobPlacement,
+      agentId?: string,
     ): Promise<SubmitOutcome> {
       const { ctx } = first();
       const { value } = (submitEndpoint.body ?? fail()).validate({ prompt: 'hello', topic: 'job.work', ...body });
       const { approvalTtlMs } = ctx.settings;
       const deps = {
         ...ctx,
+        agents: { ...ctx, links: { find: async () => undefined } },
         admission: admitAll,
         placement,
         settings: {
@@ -201,7 +203,7 @@ export function useScheduler() {
         } as const,
         onFailOpen: () => undefined,
       };
-      return submitJob(deps, person('ann', { tenant }), value as SubmitBody, key);
+      return submitJob(deps, person('ann', { tenant }), value as SubmitBody, { idempotencyKey: key, agentId });
     },
 
     approve: (id: string, tenant = 'acme') =>

@@ -9,12 +9,13 @@ export interface GivenCredential {
   pools?: string[];
   topics?: string[];
   keys?: string[];
+  agent?: string;
 }
 
 /** Stores a credential, as the gateway does. @returns the token */
 export async function giveCredential(
   { redis }: Pick<Store, 'redis'>,
-  { worker, tenant = 'default', pools = ['main'], topics = ['job.>'], keys = [] }: GivenCredential,
+  { worker, tenant = 'default', pools = ['main'], topics = ['job.>'], keys = [], agent }: GivenCredential,
 ): Promise<string> {
   const token = newWorkerToken();
   const credential = {
@@ -23,6 +24,7 @@ export async function giveCredential(
     allowed_pools: pools,
     allowed_topics: topics,
     public_keys: keys,
+    ...(agent !== undefined && { agent_id: agent }),
     created_by: 'test',
     created_at: '2026-01-01T00:00:00.000Z',
   };

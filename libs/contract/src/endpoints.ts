@@ -1,3 +1,4 @@
+import { agentEndpoints } from './agents/agents';
 import { approvalEndpoints } from './approvals/approvals';
 import { auditEndpoints } from './audit/audit';
 import { evidenceEndpoints } from './audit/evidence';
@@ -26,6 +27,8 @@ import { policyDocumentEndpoints } from './policy/documents';
 import { scheduleEndpoints } from './workflows/schedules';
 import { definitionEndpoints } from './workflows/workflows';
 
+export * from './agents/agent-fields';
+export * from './agents/agents';
 export * from './approvals/approvals';
 export * from './audit/audit';
 export * from './audit/evidence';
@@ -83,6 +86,7 @@ export * from './effects/effects';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
+  ...agentEndpoints,
   ...jobEndpoints,
   ...approvalEndpoints,
   ...dlqEndpoints,

@@ -47,6 +47,7 @@ export const errorCodes = {
     text: 'the worker credential is not valid',
     code: 'WORKER_CRED_BINDING_INVALID',
   },
+  agent_request_invalid: { status: 400, text: 'the agent is not valid', code: 'AGENT_REQUEST_INVALID' },
   invalid_workflow: { status: 400, text: 'the workflow is not valid' },
   invalid_schedule: { status: 400, text: 'the schedule is not valid' },
   policy_validation_failed: {
@@ -102,6 +103,8 @@ export const errorCodes = {
   budget_exceeded: { status: 403, text: 'it is estimated to cost more than one job may' },
   memory_policy_violation: { status: 403, text: 'memory id not allowed', code: 'MEMORY_POLICY_VIOLATION' },
 
+  agent_denied: { status: 403, text: 'the agent may not do this' },
+
   // missing
   not_found: { status: 404, text: 'not found' },
   job_not_found: { status: 404, text: 'job not found' },
@@ -120,6 +123,8 @@ export const errorCodes = {
     text: 'worker credential not found',
     code: 'WORKER_CRED_NOT_FOUND',
   },
+  agent_not_found: { status: 404, text: 'agent not found', code: 'AGENT_NOT_FOUND' },
+  agent_identity_not_found: { status: 404, text: 'agent not found', code: 'MCP_AGENT_IDENTITY_NOT_FOUND' },
   pool_not_found: { status: 404, text: 'pool not found', code: 'POOL_NOT_FOUND' },
   topic_not_found: { status: 404, text: 'topic not found', code: 'TOPIC_NOT_FOUND' },
   config_schema_not_found: { status: 404, text: 'schema not found', code: 'CONFIG_SCHEMA_NOT_FOUND' },
@@ -168,6 +173,7 @@ export const errorCodes = {
     text: 'the document was changed by others at the same time; try again',
     code: 'CONFIG_VERSION_CONFLICT',
   },
+  agent_version_conflict: { status: 409, text: 'the agent was changed by others at the same time; try again' },
   legal_hold_exists: { status: 409, text: 'the tenant has an active legal hold' },
   legal_hold_already_released: { status: 409, text: 'the legal hold is already released' },
   lock_unavailable: { status: 409, text: 'lock unavailable' },

@@ -42,6 +42,9 @@ export const limits = {
   topics: 5_000,
   /** Worker credentials of one tenant, revoked ones included: every replica holds all of them in memory. */
   tenantWorkerCredentials: 5_000,
+  /** Agents of one tenant, revoked ones included. */
+  tenantAgents: 5_000,
+  deniedEventsListed: 50,
   legalHoldReasonChars: 2_000,
   effectKeyChars: 200,
   effectResultBytes: 16_384,

@@ -1,3 +1,4 @@
+export * from './agent.repository';
 export * from './audit.repository';
 export { describeAct, describeContent, markSensitive, outsideAct, withAct, type OpenAct } from './audit-scope';
 export * from './config.repository';

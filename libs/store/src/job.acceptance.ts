@@ -1,5 +1,5 @@
 import { placementDocument, type Placed, type Placement } from './job.placement';
-import { flattenJob, type DecisionRecord, type JobRecord } from './job.record';
+import { agentFields, flattenJob, type DecisionRecord, type JobRecord } from './job.record';
 import { type MoveExtras, type Retention, toRetain } from './job.transition';
 import type { Fence } from './lease';
 
@@ -47,7 +47,9 @@ export type AcceptOutcome =
   | { kind: 'backpressure'; active: number }
   | { kind: 'exists' }
   /** Another tenant owns its memory. */
-  | { kind: 'memory_taken' };
+  | { kind: 'memory_taken' }
+  /** An agent of the job is no longer as it was checked. */
+  | { kind: 'agent_changed' };
 
 /** The acceptance without the fields and the decision of the record. @param next the transition on creation, as for `move_job()` */
 export const acceptanceHead = (a: Acceptance, retention: Retention, next?: object): object => ({
@@ -72,6 +74,7 @@ export const acceptanceHead = (a: Acceptance, retention: Retention, next?: objec
   ...(a.isNew && { is_new: true }),
   ...(a.fence && { fence: a.fence }),
   ...(a.memory && { memory: a.memory }),
+  ...agentFields(a.fields),
   ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
   ...(next && { next }),
   ...(a.fields.request?.limits && { limits: a.fields.request.limits, retain: toRetain(retention) }),

@@ -270,7 +270,15 @@ export interface JobRecord {
   author?: string;
   /** Step or item of that run; absent for a compensation. */
   run_path?: string;
+  /** The agent that submitted it, then those that delegated to it: `<id>:<revision>` as they were checked, by spaces. */
+  agents?: string;
+  /** Pools in which its agent may run jobs, one per line between line ends, or `*`. */
+  agent_pools?: string;
 }
+
+/** The fields of a record that name its agents, for calls that accept or dispatch the job. */
+export const agentFields = ({ agents, agent_pools }: Pick<JobRecord, 'agents' | 'agent_pools'>): object =>
+  agents === undefined ? {} : { agents, agent_pools: agent_pools ?? '' };
 
 const numbers = new Set([
   'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'dispatch_seq', 'started_at', 'completed_at',

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { type Acceptance, acceptanceHead, type AcceptOutcome } from './job.acceptance';
 import { parsePlaced, type DispatchPlan } from './job.placement';
 import { claimDocument, type Claimed, type ClaimRequest, parseClaimed, toFollowUp } from './job.claim';
-import { flattenJob, parseJob, type DecisionRecord, type JobRecord } from './job.record';
+import { agentFields, flattenJob, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import {
   type MoveExtras,
   type MoveOutcome,
@@ -31,7 +31,9 @@ export type AdmitOutcome =
   | { kind: 'dispatched'; attempt: number; cancelled?: readonly string[] }
   | { kind: 'waiting'; reason: string; cancelled?: readonly string[] }
   | { kind: 'refused'; state: JobState; cancelled?: readonly string[] }
-  | { kind: 'missing' };
+  | { kind: 'missing' }
+  /** An agent of the job is no longer as it was checked. */
+  | { kind: 'agent_changed' };
 
 /** A transition in the history of a job; `at` in µs, no `from` on creation. */
 export interface JobHistoryEntry {
@@ -158,6 +160,7 @@ export class JobRepository {
       turn_cost: a.turnCost ?? 1,
       license_cap: a.licenseCap,
       wait_ms: a.waitMs,
+      ...agentFields(a.set),
       set: flattenJob(a.set),
     };
     const decision = a.decision ? JSON.stringify(a.decision) : '';
@@ -171,6 +174,7 @@ export class JobRepository {
       case 'refused':
         return { kind, state: detail as JobState, ...toCancelled(cancelled) };
       case 'missing':
+      case 'agent_changed':
         return { kind };
     }
   }

@@ -30,6 +30,7 @@ const includes = [
   'memory',
   'limits',
   'effects',
+  'agents',
   'job',
   'dispatch',
   'placement',

@@ -1,5 +1,6 @@
 import { defaultShard, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
+import { AgentRepository } from './agent.repository';
 import { AuditRepository } from './audit.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
@@ -34,6 +35,7 @@ export interface Store {
   redis: Redis;
   /** The keys of the shard. */
   keys: Keys;
+  agents: AgentRepository;
   audit: AuditRepository;
   legalHolds: LegalHoldRepository;
   jobs: JobRepository;
@@ -76,6 +78,7 @@ export function openStore(
   return {
     redis,
     keys,
+    agents: new AgentRepository(redis, keys),
     audit: new AuditRepository(redis, keys, shard),
     legalHolds: new LegalHoldRepository(redis),
     jobs: new JobRepository(redis, keys, retention),

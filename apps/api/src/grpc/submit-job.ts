@@ -25,7 +25,10 @@ export function submitJob(ctx: ApiContext, options: GateOptions) {
   return unary<SubmitJobRequest, SubmitJobResponse>(async (request, call) => {
     const { jobId, traceId, approvalReason } = await reporting(endpoint, options, async () => {
       const { caller, body } = await admit(call, { body: toBody(request) });
-      return submit(ctx.submit, caller, body, call.metadata('idempotency-key') || body.idempotency_key);
+      return submit(ctx.submit, caller, body, {
+        idempotencyKey: call.metadata('idempotency-key') || body.idempotency_key,
+        agentId: call.metadata('x-agent-id') || undefined,
+      });
     });
     const status = approvalReason === undefined ? 'submitted' : 'approval_required';
     return { job_id: jobId, trace_id: traceId, status, reason: approvalReason ?? '' };

@@ -1,4 +1,5 @@
 import type { Route } from '@svc/http';
+import { agentRoutes } from '@svc/agents';
 import { approvalRoutes } from '@svc/approvals';
 import { auditRoutes } from '@svc/audit';
 import { budgetRoutes } from '@svc/budget';
@@ -21,6 +22,7 @@ import { effectsRoutes } from '@svc/effects';
 
 /** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
+  ...agentRoutes,
   ...approvalRoutes,
   ...dataRoutes,
   ...budgetRoutes,

@@ -24,6 +24,8 @@ export const auditEventTypes = {
   'lock.request': { category: 'routine', holds: 'a lock acquired, renewed or released' },
   'system.auth': { category: 'routine', holds: 'a sign-in, or refused credentials' },
   'worker_trust_change': { category: 'governance', holds: 'a credential or session of a worker issued or revoked' },
+  'agent_identity_change': { category: 'governance', holds: 'an agent registered, changed, suspended or revoked' },
+  'agent.denied': { category: 'governance', holds: 'a call of an agent that its status or scope does not permit' },
   'topic_registered': { category: 'routine', holds: 'a topic registered' },
   'topic_unregistered': { category: 'routine', holds: 'a topic removed' },
   'audit.read.events': { category: 'routine', holds: 'a read of audit events' },

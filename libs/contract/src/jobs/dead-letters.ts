@@ -108,6 +108,7 @@ export const retryDeadLetter = endpoint({
   errors: [
     'dlq_entry_not_found',
     'missing_topic_for_retry',
+    'agent_denied',
     'singleton_conflict',
     'tenant_access_denied',
     'safety_unavailable',

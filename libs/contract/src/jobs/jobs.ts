@@ -144,6 +144,7 @@ export const submitJob = endpoint({
     'budget_exceeded',
     'memory_policy_unreadable',
     'access_denied',
+    'agent_denied',
     'policy_denied',
     'idempotency_conflict',
     'singleton_conflict',
@@ -284,6 +285,7 @@ export const remediateJob = endpoint({
   errors: [
     'job_not_found',
     'remediation_not_found',
+    'agent_denied',
     'no_remediations_available',
     'remediation_id_required',
     'singleton_conflict',

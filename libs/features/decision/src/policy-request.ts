@@ -3,7 +3,11 @@ import type { JobRecord, StoredRequest } from '@svc/store';
 import { toWorkflowStep } from './workflow-step';
 
 /** The fields of a job that its policy request is built from. */
-export type RequestedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'run'> & { request: StoredRequest };
+export type RequestedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'run'> & {
+  request: StoredRequest;
+  /** Facts about its agent. */
+  agent?: PolicyRequest['agent'];
+};
 
 /** Builds the policy request of a job. See docs/reference/policy.md#evaluation. */
 export function buildPolicyRequest(
@@ -41,6 +45,7 @@ export function buildPolicyRequest(
       requires: request.requires,
       ...(request.pack_id && { pack_id: request.pack_id }),
     },
+    ...(job.agent && { agent: job.agent }),
     input_content: content,
     input_content_type: 'application/json',
   };

@@ -1,5 +1,6 @@
 import { contextPointer, isGate, isStorePointer, limits, ownContextPointer } from '@svc/contract';
 import type { JobEvent } from '@svc/lifecycle';
+import { checkAgent, type PermittedAgent } from '@svc/agents';
 import { type DecisionRecord, type JobRecord, toResolution } from '@svc/store';
 import { budgetMessage, type BudgetRefusal, budgetWaitMs, reserveBudget } from '@svc/budget';
 import { failureWrites, deadlineFailure, type JobFailure, failAndStop, transitionAndPublish } from '@svc/jobs';
@@ -19,6 +20,7 @@ import {
 } from '@svc/decision';
 import { checkQueuedJob } from '@svc/registry';
 import { placeJob } from './place-job';
+import { refuseAgent } from './refuse-agent';
 import { delayToDeadline, queueEndsMs } from './queue-entry';
 import type { SchedulingDeps } from './scheduling-deps';
 import { queueTimeoutFailure } from './timers';
@@ -56,25 +58,27 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
   }
   const rejection = await checkQueuedJob(deps, job);
   if (rejection) return failAndStop(deps, job, { event: 'refuse', ...rejection, result: 'FAILED' });
+  const agent = await checkAgent(deps, job);
+  if (agent?.kind === 'refused') return refuseAgent(deps, job, agent.reason);
   const config = await deps.config.at(toConfigScope(job));
   const pointer = contextPointer(job);
   const context =
     pointer === ownContextPointer(id) ? ownContext : await store.data.context(pointer, limits.contextBytes);
-  if (await isApproved(deps, job, context)) return proceed(deps, job, undefined);
+  if (await isApproved(deps, job, context)) return proceed(deps, job, undefined, agent);
 
-  const answer = await askAboutJob(deps, job, {
+  const answer = await askAboutJob(deps, agent ? { ...job, agent: agent.facts } : job, {
     method: 'check',
     content: readPolicyContent(context),
     config,
     failMode: deps.settings.policyFailMode,
   });
-  if (answer.kind === 'unavailable') return unavailable(deps, job, answer.failMode);
+  if (answer.kind === 'unavailable') return unavailable(deps, job, answer.failMode, agent);
   if (!wasReported(job.safety, answer.decision, job.decided)) deps.shadows.decided(answer);
   const { record: decision } = answer;
   switch (answer.decision.decision) {
     case 'ALLOW':
     case 'ALLOW_WITH_CONSTRAINTS':
-      return proceed(deps, job, decision);
+      return proceed(deps, job, decision, agent);
     case 'DENY':
       deps.events.denied(job.topic);
       return deny(deps, job, decision);
@@ -101,12 +105,14 @@ async function proceed(
   deps: SchedulingDeps,
   job: JobRecord,
   decision: DecisionRecord | undefined,
+  agent: PermittedAgent | undefined,
 ): Promise<RetryAfterMs> {
   if (!isGate(job.topic)) {
     const refusal = await reserveBudget(deps, job);
     if (refusal) return overBudget(deps, job, decision, refusal);
-    await placeJob(deps, job, decision);
-    return undefined;
+    const isPlaced = await placeJob(deps, job, decision, agent?.fields);
+    // The agent was changed after it was checked: it is checked again.
+    return isPlaced ? undefined : 1;
   }
   // Gates are never routed; policy permitted this one without an approval.
   await transitionAndPublish(deps, job, 'succeed', {
@@ -199,7 +205,12 @@ async function overBudget(
   return failAndStop(deps, job, ending, { set, ...(decision && { decision }) });
 }
 
-async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode): Promise<RetryAfterMs> {
+async function unavailable(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  mode: FailMode,
+  agent: PermittedAgent | undefined,
+): Promise<RetryAfterMs> {
   deps.events.safetyUnavailable(job.topic);
   if (mode === 'closed') {
     await deps.store.jobs.note(
@@ -217,5 +228,5 @@ async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode)
     checked_at: deps.clock.nowUs(),
     source: 'scheduler',
   };
-  return proceed(deps, job, decision);
+  return proceed(deps, job, decision, agent);
 }

@@ -11,12 +11,15 @@ import { sendDispatch } from './send-dispatch';
  * Dispatches a permitted job to a worker, or places it in a lane. See docs/architecture.md#the-path-of-a-job.
  *
  * @param decision to store with the job; undefined when it is stored already
+ * @param agent fields of its agent, as it was checked
+ * @returns false when an agent of the job has changed since
  */
 export async function placeJob(
   deps: SchedulingDeps,
   job: JobRecord,
   decision: DecisionRecord | undefined,
-): Promise<void> {
+  agent: Pick<JobRecord, 'agents' | 'agent_pools'> | undefined,
+): Promise<boolean> {
   const { store, registry } = deps;
   const rules = await routingRules(deps);
   const config = await deps.config.at(toConfigScope(job, 'team'));
@@ -29,9 +32,11 @@ export async function placeJob(
     set: {
       ...(decision && safetyFields(decision)),
       run_ms: runMs,
+      ...agent,
     },
     ...(decision && { decision }),
   });
+  if (outcome.kind === 'agent_changed') return false;
   if (outcome.kind !== 'missing' && outcome.cancelled) {
     await publishCancelled(toCancelledDeps(deps), outcome.cancelled);
   }
@@ -41,7 +46,7 @@ export async function placeJob(
     // A slot may have become free between the check and the write, when its wake-up found no waiting job.
     if (worker) deps.wake(worker.id);
   }
-  if (outcome.kind !== 'dispatched' || !worker) return;
+  if (outcome.kind !== 'dispatched' || !worker) return true;
   registry.adjustActive(worker.id, 1);
   await publishDispatch(deps, {
     ...job,
@@ -51,6 +56,7 @@ export async function placeJob(
     dispatch_id: dispatchId,
     run_ms: runMs,
   });
+  return true;
 }
 
 const toCancelledDeps = (deps: SchedulingDeps): CancelledDeps => ({

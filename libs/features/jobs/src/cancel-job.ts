@@ -1,4 +1,4 @@
-import { AppError, type TenantScope } from '@svc/contract';
+import { AppError, everyTenant, type TenantScope } from '@svc/contract';
 import type { JobState } from '@svc/lifecycle';
 import type { Base, JobBus } from '@svc/platform';
 import type { Intent } from './job-failure';
@@ -46,6 +46,16 @@ export async function cancelJob(
   // while NATS is unreachable, the replayer publishes the intent.
   void publishCancel(deps, id);
   return { state: outcome.state, changed: true };
+}
+
+/** Cancels a job of any tenant for a process. @returns false when it had ended, or there is none */
+export async function cancelOpenJob(deps: CancelDeps, id: string, reason: string): Promise<boolean> {
+  try {
+    return (await cancelJob(deps, everyTenant, id, reason)).changed;
+  } catch (error) {
+    if (error instanceof AppError && error.errorCode === 'job_not_found') return false;
+    throw error;
+  }
 }
 
 async function publishCancel(deps: CancelDeps, id: string): Promise<void> {

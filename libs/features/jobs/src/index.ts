@@ -1,6 +1,6 @@
 /** Submitting, reading, cancelling and resubmitting jobs; dead letters, artifacts and memory. */
 export { type CancelledDeps, publishCancelled, toJobLimits } from './job-limits';
-export { type CancelDeps, cancelJob } from './cancel-job';
+export { type CancelDeps, cancelJob, cancelOpenJob } from './cancel-job';
 export { type ArtifactDeps, getArtifact, putArtifact } from './data/artifacts';
 export {
   type DataUrlDeps,

@@ -37,8 +37,6 @@ export function normalizeRequest(
   if (principal !== caller.principalId && caller.role !== 'admin' && !caller.allowCrossTenant) {
     throw new AppError('access_denied');
   }
-  // An agent is bound to a worker's credential, and such credentials cannot submit.
-  if (body.labels['agent_id']) throw new AppError('access_denied');
   const labels = { ...clientLabels(body.labels), _source: body.pack_id ? 'pack' : 'api' };
   const jobLimits = toJobLimits(body);
   const unmarked: StoredRequest = {

@@ -3,14 +3,17 @@ import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { JobRecord, StoredRequest } from '@svc/store';
 import type { Admission } from '@svc/admission';
+import type { CheckAgentDeps } from '@svc/agents';
 import type { Base } from '@svc/platform';
 import { type EffectiveConfig, turnCost } from '@svc/settings';
 import { requestHash, toConfigScope } from '@svc/decision';
+import { requireAgent } from './require-agent';
 
 export interface ResubmitDeps extends Base {
   kernel: Kernel;
   config: EffectiveConfig;
   admission: Admission;
+  agents: CheckAgentDeps;
 }
 
 export interface Resubmission {
@@ -32,10 +35,10 @@ const onceTtlSec = 86_400;
  * Creates a new job from an old one: its context is copied, and the scheduler gets a new policy decision for it. Used for
  * retries of dead letters and for remediations. Returns the id of the new job.
  *
- * @throws backpressure, overloaded, singleton_conflict
+ * @throws backpressure, overloaded, singleton_conflict, agent_denied
  */
 export async function resubmit(
-  { store, admission, config }: ResubmitDeps,
+  { store, admission, config, agents }: ResubmitDeps,
   original: JobRecord,
   next: Resubmission,
 ): Promise<string> {
@@ -44,8 +47,13 @@ export async function resubmit(
   const { workflow_id: _workflow, run_id: _run, step_id: _step, ...outsideRun } = next.request;
   const { context_ptr: elsewhere, context_ref: _reference, ...rest } = outsideRun;
   // A readable document is copied to the new job's own key, perhaps in part; any other pointer is kept.
-  const request = context || !elsewhere ? rest : outsideRun;
+  const copied = context || !elsewhere ? rest : outsideRun;
+  // The new job is one of the same agent, whatever labels it gets.
+  const { agent_id: _label, ...labels } = copied.labels;
+  const agentId = original.request.agent_id;
+  const request = { ...copied, labels: agentId ? { ...labels, agent_id: agentId } : labels };
   const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
+  const agent = await requireAgent(agents, job);
   const cost = turnCost(await config.at(toConfigScope(job, 'team')));
   const accept = () =>
     store.jobs.accept({
@@ -59,6 +67,7 @@ export async function resubmit(
         job_hash: requestHash(job),
         deadline_ms: next.deadlineMs,
         ...(next.effectsOf !== undefined && { effects_of: next.effectsOf }),
+        ...agent?.fields,
       },
       context: context?.toString('utf8') ?? '',
       priority: queuePriorities[request.priority],
@@ -75,7 +84,7 @@ export async function resubmit(
   return next.id;
 }
 
-const setByService = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
+const setByService = /^(agent_id$|approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
 
 /** Labels of an old job that a new one inherits: none that approval, policy or the bus set. */
 export const inheritedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>

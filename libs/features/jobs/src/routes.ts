@@ -29,7 +29,10 @@ export const jobRoutes = [
       query['idempotency-key'],
     ];
     const key = [...keys, body.idempotency_key].find((given) => given !== undefined && given !== '');
-    const { jobId, traceId, approvalReason, replayed } = await submitJob(ctx.submit, caller, body, key);
+    const { jobId, traceId, approvalReason, replayed } = await submitJob(ctx.submit, caller, body, {
+      idempotencyKey: key,
+      agentId: header('X-Agent-Id'),
+    });
     const held = approvalReason === undefined ? {} : { status: 'approval_required', reason: approvalReason };
     return answer(
       { job_id: jobId, trace_id: traceId, ...held },

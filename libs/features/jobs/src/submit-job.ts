@@ -5,6 +5,7 @@ import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, LicenseLimits } from '@svc/platform';
 import { type EffectiveConfig, numberAt, turnCost } from '@svc/settings';
 import type { Admission } from '@svc/admission';
+import { type ActingDeps, type CheckAgentDeps, findActingAgent, type PermittedAgent } from '@svc/agents';
 import { checkJobBudget } from '@svc/budget';
 import {
   approvalTimeMs,
@@ -28,6 +29,7 @@ import type { NewJobPlacement, ProposedPlacement } from './new-job-placement';
 import { newJobRecord } from './new-job-record';
 import { type Normalized, normalizeRequest } from './normalize-request';
 import type { RecentJobs } from './recent-jobs';
+import { requireAgent } from './require-agent';
 
 export interface SubmitDeps extends Base {
   kernel: Kernel;
@@ -35,6 +37,7 @@ export interface SubmitDeps extends Base {
   config: EffectiveConfig;
   topics: TopicDeps;
   admission: Admission;
+  agents: ActingDeps & CheckAgentDeps;
   license(): LicenseLimits;
   /** Absent where clients do not wait for jobs. */
   recent?: Pick<RecentJobs, 'expect' | 'confirm' | 'forget'> | undefined;
@@ -53,6 +56,13 @@ export interface SubmitDeps extends Base {
   onFailOpen(topic: string): void;
 }
 
+/** Headers of a submission. */
+export interface SubmitHeaders {
+  idempotencyKey?: string | undefined;
+  /** The agent that the caller acts as. */
+  agentId?: string | undefined;
+}
+
 /**
  * Accepts a job from REST or gRPC. The response is sent after one atomic write has stored the record and its queue entry. A
  * job that policy permits is dispatched or added to its lane by the same write. See docs/reference/jobs.md#submit-a-job.
@@ -63,7 +73,7 @@ export async function submitJob(
   deps: SubmitDeps,
   caller: Caller,
   body: SubmitBody,
-  idempotencyKey: string | undefined,
+  { idempotencyKey, agentId: header }: SubmitHeaders,
 ): Promise<SubmitOutcome> {
   const { random, clock, store, admission } = deps;
   const jobId = random.uuid();
@@ -76,6 +86,11 @@ export async function submitJob(
     new Date(clock.nowMs()).toISOString(),
   );
   if (idempotencyKey) asked.request.idempotency_key = idempotencyKey;
+  const agentId = await findActingAgent(deps.agents, caller, { header, label: body.labels['agent_id'] });
+  if (agentId !== undefined) {
+    asked.request.agent_id = agentId;
+    asked.request.labels['agent_id'] = agentId;
+  }
   await admitTopic(deps.topics, asked);
 
   const fingerprint = idempotencyKey ? requestFingerprint(body) : '';
@@ -106,7 +121,19 @@ interface Submission {
   fingerprint: string;
 }
 
+/** Bounds the repeats for an agent that is changed again and again. */
+const MAX_AGENT_CHECKS = 3;
+
 async function accept(deps: SubmitDeps, caller: Caller, submission: Submission): Promise<SubmitOutcome> {
+  for (let checks = 0; checks < MAX_AGENT_CHECKS; checks++) {
+    const outcome = await tryAccept(deps, caller, submission);
+    if (outcome) return outcome;
+  }
+  throw new AppError('store_unavailable', {}, { 'Retry-After': '1' });
+}
+
+/** @returns undefined when the agent of the job was changed after it was checked */
+async function tryAccept(deps: SubmitDeps, caller: Caller, submission: Submission): Promise<SubmitOutcome | undefined> {
   const { clock, store } = deps;
   const { body, jobId, traceId, asked, config, context, idempotencyKey, fingerprint } = submission;
   const activeLimit = intakeLimit(config);
@@ -115,8 +142,9 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   checkJobBudget(await deps.config.budgetsAt(toConfigScope(asked, 'team')), asked.request);
 
   const { tenant, topic, request } = asked;
+  const agent = await requireAgent(deps.agents, { id: jobId, tenant, topic, request });
   const job = { id: jobId, tenant, topic, request, job_hash: requestHash({ id: jobId, tenant, topic, request }) };
-  const answer = await askAboutJob(deps, job, {
+  const answer = await askAboutJob(deps, agent ? { ...job, agent: agent.facts } : job, {
     method: 'evaluate',
     content: asked.content,
     config,
@@ -133,7 +161,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const creation = toCreation(deps, job, answer, { deadlineMs, context });
   const response: StoredResponse = { ...creation.response, job_id: jobId, trace_id: traceId };
-  const fields = recordFields(asked, caller.submitterId, creation, deadlineMs);
+  const fields = recordFields(asked, caller.submitterId, creation, { deadlineMs, agent });
   const record = newJobRecord({ id: jobId, tenant, trace_id: traceId, topic, ...fields }, clock.nowUs());
   const proposal = await proposePlacement(deps, record, context, creation, config);
   if (!creation.next) deps.recent?.expect(record, context);
@@ -178,6 +206,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
       throw new AppError('singleton_conflict', { job_id: outcome.jobId });
     case 'backpressure':
       throw backpressure(outcome.active, activeLimit);
+    case 'agent_changed':
+      return undefined;
     case 'memory_taken':
       throw new AppError('memory_policy_violation', { memory_id: asked.request.memory_id });
     case 'conflict':
@@ -253,7 +283,12 @@ async function proposePlacement(
   return placement && decision && !next ? placement.propose({ record, context, decision, config }) : undefined;
 }
 
-function recordFields(asked: Normalized, submitter: string, creation: Creation, deadlineMs: number): NewFields {
+function recordFields(
+  asked: Normalized,
+  submitter: string,
+  creation: Creation,
+  { deadlineMs, agent }: { deadlineMs: number; agent: PermittedAgent | undefined },
+): NewFields {
   const request = creation.labels ? { ...asked.request, labels: creation.labels } : asked.request;
   return {
     request,
@@ -261,6 +296,7 @@ function recordFields(asked: Normalized, submitter: string, creation: Creation, 
     job_hash: creation.jobHash,
     deadline_ms: deadlineMs,
     ...(creation.decision && safetyFields(creation.decision)),
+    ...agent?.fields,
   };
 }
 

@@ -8,7 +8,7 @@ export {
   refusalReasons,
   type WorkerScope,
 } from './attestation';
-export { type CredentialDeps, toStoredToken } from './create-credential';
+export { type CredentialDeps, toStoredToken, workersScope } from './create-credential';
 export { renderNatsAccounts } from './access/nats-accounts';
 export { openStoreAccess, type OpenStoreAccess, type StoreAccessEvents } from './access/open-store-access';
 export { serveHandshakes } from './serve-handshakes';

@@ -26,6 +26,8 @@ export interface WorkerTrustRecord {
   credential: StoredCredential;
   token: StoredToken;
   revokedAt?: string;
+  /** The agent that it acts for is suspended or revoked. */
+  isAgentStopped?: boolean;
   session?: WorkerSession;
 }
 
@@ -163,16 +165,42 @@ export class WorkerTrustRepository {
         this.redis.hmget(keys.workerSessions(), ...some),
         this.redis.hmget(keys.workerCredentialsRevoked(), ...some),
       ]);
+      const stopped = await this.stoppedAgents(credentials);
       some.forEach((id, i) => {
         const [text, revokedAt] = [credentials[i], revoked[i]];
         if (!text) return;
         const credential = JSON.parse(text) as StoredCredential;
         const session = sessions[i] ? (JSON.parse(sessions[i]) as WorkerSession) : undefined;
         const token = readToken(tokens[i] ?? '');
-        found.set(id, { credential, token, ...(session && { session }), ...(revokedAt && { revokedAt }) });
+        const isAgentStopped = stopped.has(agentKey(credential));
+        found.set(id, {
+          credential,
+          token,
+          ...(session && { session }),
+          ...(revokedAt && { revokedAt }),
+          ...(isAgentStopped && { isAgentStopped }),
+        });
       });
     }
     return found;
+  }
+
+  /** Agents of these credentials that are registered in the tenant of the credential, and not active. */
+  private async stoppedAgents(credentials: readonly (string | null)[]): Promise<ReadonlySet<string>> {
+    const named = new Set(
+      credentials.flatMap((text) => {
+        const key = text ? agentKey(JSON.parse(text) as StoredCredential) : '';
+        return key ? [key] : [];
+      }),
+    );
+    const isStopped = await Promise.all(
+      [...named].map(async (key) => {
+        const [id = '', tenant] = key.split('\n');
+        const [status, owner] = await this.redis.hmget(keys.agent(id), 'status', 'tenant');
+        return owner === tenant && status !== null && status !== 'active';
+      }),
+    );
+    return new Set([...named].filter((_, i) => isStopped[i]));
   }
 
   /** SHA-256 of the token that was verified against a credential, if some process has done so. */
@@ -240,3 +268,4 @@ function readToken(text: string): StoredToken {
   const [token_check = '', credential_hash = '', nats_hash = '', redis_digest = ''] = text.split(' ');
   return { token_check, credential_hash, nats_hash, redis_digest };
 }
+const agentKey = ({ agent_id, tenant_id }: StoredCredential): string => (agent_id ? `${agent_id}\n${tenant_id}` : '');

@@ -364,7 +364,7 @@ export class WorkerTrust {
   }
 
   private toKnown(
-    { credential, token, session, revokedAt }: WorkerTrustRecord,
+    { credential, token, session, revokedAt, isAgentStopped }: WorkerTrustRecord,
     before: KnownWorker | undefined,
   ): KnownWorker {
     const { tenant_id: tenant, allowed_pools: pools, allowed_topics: topics } = credential;
@@ -376,7 +376,7 @@ export class WorkerTrust {
       scope: { tenant: tenant === this.deps.defaultTenant ? undefined : tenant, pools, topics },
       session,
       keys: credential.public_keys.map((pem) => openPacketKey(pem)),
-      isRevoked: revokedAt !== undefined,
+      isRevoked: revokedAt !== undefined || isAgentStopped === true,
     };
   }
 }

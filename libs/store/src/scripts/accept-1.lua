@@ -9,6 +9,7 @@
           is_new? (its id was generated, so it cannot exist), run?, run_path? (the step whose job it is),
           limits? = its limits by key (include/limits.lua), and with them retain,
           fence? = { run, owner } (refused unless that owner holds the run's lock),
+          agents?, agent_pools? (as in the record; refused when an agent of the job has changed),
           memory? = { id, shared? } (refused when it belongs to another tenant),
           queue (entry suffix), next? = a transition on creation, as for move_job,
           place? = the placement of a permitted job: { snapshot (policy part), lane = { id, spec, level },
@@ -25,6 +26,7 @@
            |  accepted <µs> <cancelled> '' (its concurrency key is full), each with the ids of jobs that its limits ended
            |  singleton <first job> <trace>
            |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced  |  memory_taken
+           |  agent_changed (an agent of the job is not as it was checked)
 ]]
 local a = cjson.decode(ARGV[1])
 a.fields = { unpack(ARGV, 4) }

@@ -5,15 +5,16 @@
   KEYS  1 job record
   ARGV  1 job id     2 { from, lane = { id, spec, level }, worker? = { id, pool, max }, dispatch_id, repeated (1: this
           dispatch was already counted), reason, run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms,
-          set = {field, value, ...}, retain } (JSON)     3 decision (JSON) or ''
+          set = {field, value, ...}, agents?, agent_pools? (as in the record), retain } (JSON)     3 decision (JSON) or ''
 
-  Returns  dispatched <attempt>  |  waiting <reason>, both with the ids of jobs that it cancelled  |  refused <state>  |  missing
+  Returns  dispatched <attempt>  |  waiting <reason>, both with the ids of jobs that it cancelled  |  refused <state>  |  missing  |  agent_changed
 ]]
 local id, a = ARGV[1], cjson.decode(ARGV[2])
 local tenant, state, attempts, topic, old_lane, old_level, decisions, created, run, path, limits, blocked = unpack(redis.call('HMGET', KEYS[1],
   'tenant', 'state', 'attempts', 'topic', 'lane', 'level', 'decisions', 'created_at', 'run', 'run_path', 'limits', 'blocked'))
 if not state then return { 'missing' } end
 if not is(a.from, state) then return { 'refused', state } end
+if a.agents and agent_forbids(a, a.worker and a.worker.pool) then return { 'agent_changed' } end
 
 local at = micros()
 local decision = ARGV[3] ~= '' and ARGV[3] or nil

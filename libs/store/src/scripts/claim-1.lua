@@ -1,6 +1,6 @@
 --[[
   Dispatches waiting jobs to a worker with free slots: from the lanes it can serve, most urgent first, tenants in turn.
-  A job decided under another policy snapshot is requeued for a new decision.
+  A job decided under another policy snapshot is requeued for a new decision, and so is one whose agent has changed.
 
   KEYS  1 lanes
   ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot,
@@ -79,6 +79,8 @@ while #taken < #c.dispatch_ids and tries > 0 do
     lane_remove(job.lane, job.level, job.tenant, job.id, take_from_list(job))
   -- A job allowed while policy was unavailable has no snapshot.
   elseif c.snapshot ~= '' and snapshot ~= '' and snapshot ~= c.snapshot then
+    decide_again(job, record)
+  elseif record.agents and agent_forbids(record, c.worker.pool) then
     decide_again(job, record)
   else
     local room = room_for(job.tenant, tonumber(record.tenant_cap or 0), c.worker, c.license_cap, used)

@@ -24,6 +24,9 @@ local function accept_job(a, context)
     if active >= a.active_limit then return { 'backpressure', tostring(active) } end
   end
 
+  local agents = a.agents
+  if agents and agent_forbids(a, a.place and a.place.worker and a.place.worker.pool) then return { 'agent_changed' } end
+
   if a.memory and not take_memory(a.memory, a.tenant) then return { 'memory_taken' } end
 
   local at = micros()
@@ -79,6 +82,7 @@ local function accept_job(a, context)
     fields[#fields + 1] = with_decision('', a.decision)
   end
   redis.call('HSET', record, unpack(fields))
+  if agents then add_agent_job(a.id, a.tenant, agents, at, a.next and is(TERMINAL, a.next.to)) end
   audit('job', a.tenant, stamp, a.id, 'submit', '', 'PENDING', a.topic, value_in(fields, 'run') or '', '0', '', '', a.decision or '', '',
     value_in(fields, 'request') or '', value_in(fields, 'submitter') or '', value_in(fields, 'job_hash') or '')
   announce_job(a.id, 'submit', 'PENDING', at)

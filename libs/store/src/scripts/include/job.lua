@@ -181,7 +181,7 @@ end
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
 local MOVE_FIELDS = { 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
-  'decisions', 'counted', 'run', 'run_path', 'reserved', 'cost', 'attempts', 'limits', 'blocked', 'turn_cost', 'effects', 'effects_of' }
+  'decisions', 'counted', 'run', 'run_path', 'reserved', 'cost', 'attempts', 'limits', 'blocked', 'turn_cost', 'effects', 'effects_of', 'agents' }
 
 -- The last value of a field in a list of field and value, or nil.
 local function value_in(list, field)
@@ -199,7 +199,7 @@ local function move_job(id, m, at, known)
     values = redis.call('HMGET', record, unpack(MOVE_FIELDS))
   end
   local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path,
-    reserved, cost, attempts, limits, blocked, turn_cost, effects, inherited = unpack(values)
+    reserved, cost, attempts, limits, blocked, turn_cost, effects, inherited, agents = unpack(values)
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -266,6 +266,7 @@ local function move_job(id, m, at, known)
   if holds_approval then redis.call('ZADD', key.approvals(tenant), stamp, id) end
   if is(TERMINAL, m.to) then
     if not is(TERMINAL, from) then settle_job(record, run, at, reserved, value_in(set, 'cost') or cost, attempts) end
+    if agents then remove_agent_job(id, agents) end
     expire_job(id, m.retain)
     if effects then end_effects(id, effect_scope(id, run, path, inherited), m.retain.meta_sec) end
     endings[#endings + 1] = ending_line(id, record, m, run)

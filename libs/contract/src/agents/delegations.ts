@@ -1,0 +1,2 @@
+/** Replaced with the delegation slice. */
+export const delegationEndpoints = [] as const;
