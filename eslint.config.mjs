@@ -14,7 +14,18 @@ const layers = {
 };
 /** Features in their order: each may import those before it, so that no two depend on each other. */
 const features = [
-  ...['audit', 'settings', 'registry', 'worker-trust', 'agents', 'admission', 'decision', 'budget', 'jobs', 'approvals'],
+  ...[
+    'audit',
+    'settings',
+    'registry',
+    'worker-trust',
+    'agents',
+    'admission',
+    'decision',
+    'budget',
+    'jobs',
+    'approvals',
+  ],
   ...['policy-admin', 'config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'streams'],
   ...['status', 'locks', 'effects', 'governance', 'evals', 'evidence'],
 ];

@@ -36,7 +36,8 @@ const EVENTS_PER_JOB = 3;
 async function untilFollowed({ store }: Product): Promise<void> {
   while ((await store.audit.outboxLength()) > 0) await sleep(PAUSE_MS);
   const newest = await store.redis.xrevrange(store.keys.auditChain(TENANT), '+', '-', 'COUNT', EVENTS_PER_JOB);
-  const decision = newest.map(([, fields]) => fields.join(' ')).find((text) => text.includes('"safety.decision"')) ?? '';
+  const decision =
+    newest.map(([, fields]) => fields.join(' ')).find((text) => text.includes('"safety.decision"')) ?? '';
   const position = Number(/"seq":(\d+)/.exec(decision)?.[1] ?? 0);
   const followed = async () => Number(await store.redis.hget(store.keys.governanceMarks(TENANT), 'decisions'));
   while ((await followed()) < position) await sleep(PAUSE_MS);

@@ -278,7 +278,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     locks: { store, defaultTenant: env.defaultTenant },
     effects: {
-      ...{ ...base, kernel, config, admission },
+      ...{ ...base, kernel, config, admission, agents: agents.jobs },
       events: { effectSettled: (outcome) => metrics.effects.inc({ op: 'settle', outcome }) },
     },
     status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
