@@ -33,7 +33,7 @@ COPY package.json LICENSE ./
 COPY config ./config
 COPY tools/container/healthcheck.mjs ./healthcheck.mjs
 # Mount points of the volumes that docker-compose.yml keeps credentials in: a new volume gets the owner from here.
-RUN mkdir -p /credentials/services /credentials/nats /credentials/redis && chown -R node:node /credentials
+RUN mkdir -p /credentials/services /credentials/scheduler /credentials/nats/workers /credentials/redis && chown -R node:node /credentials
 
 ARG APP=api
 ARG VERSION=

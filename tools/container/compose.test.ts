@@ -63,7 +63,8 @@ describe('docker-compose.yml', () => {
   it.each(['redis', 'nats'])('%s keeps its data in a named volume', (name) => {
     const mounted = compose.services[name]?.volumes?.map((volume) => volume.split(':')[0]);
 
-    expect(mounted).toEqual([name, `${name}-credentials`]);
+    const more = name === 'nats' ? ['nats-workers', './tools/container/run-nats.sh'] : [];
+    expect(mounted).toEqual([name, `${name}-credentials`, ...more]);
     expect(Object.keys(compose.volumes)).toContain(name);
   });
 

@@ -4,6 +4,7 @@ runContainerCredentials({
   args: process.argv.slice(2),
   dir: process.env['CREDENTIALS_DIR'] || '/credentials',
   poolsFile: process.env['POOL_CONFIG_PATH'] || 'config/pools.yaml',
+  attestation: process.env['WORKER_ATTESTATION'],
   nats: 'nats:4222',
   redis: 'redis:6379',
   print: (text) => void process.stdout.write(text),

@@ -1,3 +1,4 @@
+import { renderNatsAccounts } from '@svc/worker-trust';
 import { accepts, endChild, eventually, freePort, requireProgram, spawnLeashed } from '@svc/testing';
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -32,6 +33,11 @@ describe('docker-compose.yml', () => {
     expect(redis?.command?.slice(-2)).toEqual(['--aclfile', '/run/credentials/users.acl']);
     expect(redis?.healthcheck?.test.at(-1)).toContain('"$$(cat /run/credentials/health)" redis-cli --user health ping');
     expect(nats?.command?.slice(0, 2)).toEqual(['-c', '/run/credentials/nats.conf']);
+    expect(nats?.entrypoint?.slice(1)).toEqual([
+      '/run/run-nats.sh',
+      '/run/credentials/workers/workers.conf',
+      'nats-server',
+    ]);
   });
 
   it.each([
@@ -42,9 +48,19 @@ describe('docker-compose.yml', () => {
     ['engine', 'service-credentials'],
     ['kernel', 'service-credentials'],
   ])('lets %s read its own credentials only', (name, volume) => {
+    const more = name === 'scheduler' ? [['scheduler-credentials', '/run/scheduler', 'ro']] : [];
     expect(mounts(name).filter(([source]) => source?.endsWith('credentials'))).toEqual([
       [volume, '/run/credentials', 'ro'],
+      ...more,
     ]);
+  });
+
+  it('lets the scheduler write, and NATS read, the accounts of workers', () => {
+    const { SVC_NATS_WORKERS_FILE: written = '' } = services['scheduler']?.environment ?? {};
+
+    expect(mounts('scheduler')).toContainEqual(['nats-workers', written.replace('/workers.conf', '')]);
+    expect(mounts('nats')).toContainEqual(['nats-workers', '/run/credentials/workers', 'ro']);
+    expect(services['scheduler']?.command?.at(-1)).toContain('--env-file=/run/scheduler/scheduler.env ');
   });
 
   it.each(['api', 'scheduler', 'engine', 'kernel'])('gives %s the passwords in the file, and no other', (name) => {
@@ -77,7 +93,10 @@ describe('the credentials program', () => {
     execFileSync('npx', ['esbuild', ...args.split(' '), `--outfile=${program}`, '--log-level=error'], { cwd: root });
     run();
     // JetStream's folder is that of the container's volume.
-    writeFileSync(file('here.conf'), readText(file('nats/nats.conf')).replace('"/data"', JSON.stringify(file('data'))));
+    writeFileSync(
+      file('nats/here.conf'),
+      readText(file('nats/nats.conf')).replace('"/data"', JSON.stringify(file('data'))),
+    );
     [redisPort, natsPort] = [await freePort(), await freePort()];
     const redis = [
       '--bind',
@@ -95,7 +114,7 @@ describe('the credentials program', () => {
       spawnLeashed(requireProgram('redis-server'), redis, {}),
       spawnLeashed(
         requireProgram('nats-server'),
-        ['-c', file('here.conf'), '-a', '127.0.0.1', '-p', String(natsPort)],
+        ['-c', file('nats/here.conf'), '-a', '127.0.0.1', '-p', String(natsPort)],
         {},
       ),
     );
@@ -153,6 +172,49 @@ describe('the credentials program', () => {
     await connection.close();
   });
 
+  it('writes the connection that manages Redis users for the scheduler only', async () => {
+    const [, url = ''] = /^SVC_REDIS_ACL_URL=(.+)$/m.exec(readText(file('scheduler/scheduler.env'))) ?? [];
+    const redis = new Redis(url.replace('redis:6379', `127.0.0.1:${redisPort}`));
+
+    expect(await redis.call('ACL', 'SETUSER', 'worker-x', 'on')).toBe('OK');
+    await expect(redis.get('x')).rejects.toThrow('NOPERM');
+    expect(statSync(file('scheduler/scheduler.env')).mode & 0o777).toBe(0o600);
+    expect(readText(file('services/services.env'))).not.toContain('ACL');
+    redis.disconnect();
+  });
+
+  it('makes NATS reload the accounts of workers when they change, and end with its container', async () => {
+    const [port, workers] = [await freePort(), file('nats/workers/workers.conf')];
+    const conf = file('nats/watched.conf');
+    writeFileSync(conf, readText(file('nats/nats.conf')).replace('"/data"', JSON.stringify(file('data2'))));
+    const server = [requireProgram('nats-server'), '-c', conf, '-a', '127.0.0.1', '-p', String(port)];
+    const child = spawnLeashed('sh', [join(root, 'tools/container/run-nats.sh'), workers, ...server], {});
+    await eventually(() => accepts(port), { withinMs: 20_000 });
+    const connectAs = (user: string) => connect({ servers: `127.0.0.1:${port}`, user, pass: 'pw', reconnect: false });
+    await expect(connectAs('w1')).rejects.toThrow();
+
+    writeFileSync(workers, renderNatsAccounts(new Map([['w1', { natsHash: 'pw', redisDigest: '' }]])));
+    let connection: Awaited<ReturnType<typeof connect>> | undefined;
+    await eventually(async () => void (connection ??= await connectAs('w1')), { withinMs: 10_000 });
+    writeFileSync(workers, '');
+    await connection?.closed();
+
+    await endChild(child, 'SIGTERM');
+    await eventually(async () => expect(await accepts(port).catch(() => false)).toBe(false));
+  }, 40_000);
+
+  it('makes no users of workers without a credential where attestation is enforced', async () => {
+    const strict = mkdtempSync(join(tmpdir(), 'svc-container-strict-'));
+    const options = { dir: strict, poolsFile: 'config/pools.yaml', nats: 'nats:4222', redis: 'redis:6379', print: () => undefined }; // prettier-ignore
+    await runContainerCredentials({ ...options, args: [], attestation: 'enforce' });
+
+    expect(readText(join(strict, 'nats/nats.conf'))).not.toContain('pool-demo');
+    expect(readText(join(strict, 'redis/users.acl'))).not.toContain('pool-demo');
+    const more = { ...options, args: ['--pool', 'demo', '--worker', 'w1'], attestation: 'enforce' };
+    await expect(runContainerCredentials(more)).rejects.toThrow('workers need a credential');
+    rmSync(strict, { recursive: true, force: true });
+  });
+
   it('changes nothing when it runs again', () => {
     const before = readText(file('secrets.json')) + readText(file('nats/nats.conf'));
 
@@ -168,6 +230,7 @@ describe('the credentials program', () => {
       args: ['--pool', 'fresh', '--worker', 'w1'],
       dir,
       poolsFile: file('pools.yaml'),
+      attestation: undefined,
       nats: 'nats:4222',
       redis: `127.0.0.1:${redisPort}`,
       print: (text) => (printed += text),

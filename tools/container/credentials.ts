@@ -15,9 +15,11 @@ adds the worker and prints its variables. NATS accepts the worker after \`docker
 
 export interface ContainerOptions {
   args: readonly string[];
-  /** Folder of the secrets; each subfolder (services, nats, redis) is mounted by one container. */
+  /** Folder of the secrets; each subfolder (services, scheduler, nats, redis) is mounted by the containers that read it. */
   dir: string;
   poolsFile: string;
+  /** WORKER_ATTESTATION of the services. */
+  attestation: string | undefined;
   /** host:port within the network of compose. */
   nats: string;
   redis: string;
@@ -44,8 +46,12 @@ export async function runContainerCredentials(options: ContainerOptions): Promis
 /** The stores run as other users; only their containers mount these folders. */
 const storeFilesMode = 0o644;
 
-function writeAll({ dir, poolsFile }: ContainerOptions, workers: Record<string, string[]> = {}): Credentials {
-  const plan = { dir, pools: readPools(poolsFile), natsDir: '/data', workers, storeFilesMode };
+function writeAll(
+  { dir, poolsFile, attestation, nats, redis }: ContainerOptions,
+  workers: Record<string, string[]> = {},
+): Credentials {
+  const generatedWorkers = attestation !== 'enforce';
+  const plan = { dir, pools: readPools(poolsFile), natsDir: '/data', workers, storeFilesMode, generatedWorkers };
   const made = ensureCredentials(plan);
   const { natsServicePassword, redisServicePassword } = made.identities;
   const lines = [
@@ -55,5 +61,9 @@ function writeAll({ dir, poolsFile }: ContainerOptions, workers: Record<string, 
   ];
   mkdirSync(join(dir, 'services'), { recursive: true, mode: 0o700 });
   writeFileSync(join(dir, 'services', 'services.env'), `${lines.join('\n')}\n`, { mode: 0o600 });
+  // The other services do not read it: its user can give itself any permission.
+  const { redisAcl } = serviceUrls(made.identities, { nats, redis });
+  mkdirSync(join(dir, 'scheduler'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(dir, 'scheduler', 'scheduler.env'), `SVC_REDIS_ACL_URL=${redisAcl}\n`, { mode: 0o600 });
   return made;
 }

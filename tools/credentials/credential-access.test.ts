@@ -69,7 +69,11 @@ describe('users of NATS and Redis made from the credentials of workers', () => {
   /** Resolves with the first connection that is accepted. */
   const untilAccepted = async (id: string, token: string) => {
     let connection: NatsConnection | undefined;
-    await eventually(async () => (connection ??= await connectAs(id, token)), soon);
+    await eventually(async () => {
+      connection ??= await connectAs(id, token);
+      // nats-server 2.9 forwards nothing of a new account until its second reload.
+      await connection.jetstreamManager();
+    }, soon);
     return connection ?? fail();
   };
   const asServices = () => connectAs(stack.info.nats_user, stack.info.nats_password);
@@ -217,7 +221,6 @@ describe('users of NATS and Redis made from the credentials of workers', () => {
     const red = await untilAccepted('red-3', own);
     const beat = (id: string) => encodePacket(heartbeatPacket(head(id), { worker_id: id, pool: 'demo' }));
     const listWorkers = async () => JSON.stringify((await admin().get('/api/v1/workers')).body);
-    // nats-server 2.9 forwards nothing of a new account until its second reload.
     await eventually(async () => {
       red.publish('sys.heartbeat', beat('red-3'));
       expect(await listWorkers()).toContain('red-3');

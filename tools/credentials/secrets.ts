@@ -11,6 +11,8 @@ interface Secrets {
   /** Without `acl` when an older version wrote it. */
   redis: { services: string; admin: string; health: string; acl?: string };
   pools: Record<string, { redis: string; workers: Record<string, string> }>;
+  /** False: generated users of workers are not in effect. */
+  generatedWorkers?: boolean;
 }
 
 export interface CredentialFiles {
@@ -30,6 +32,11 @@ export interface CredentialsPlan {
   natsDir: string;
   /** Additional workers by pool. */
   workers?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Whether workers without a credential have users, those that are generated. Default: as in the last call. Their secrets
+   * are kept.
+   */
+  generatedWorkers?: boolean | undefined;
   /** Mode of the store files. Default 0600; a store that runs as another user needs read access. */
   storeFilesMode?: number;
 }
@@ -52,6 +59,7 @@ const secretsFile = (dir: string) => join(dir, 'secrets.json');
 export function ensureCredentials(plan: CredentialsPlan): Credentials {
   const { dir, pools, natsDir, workers = {}, storeFilesMode = 0o600 } = plan;
   const secrets = readSecrets(dir);
+  secrets.generatedWorkers = plan.generatedWorkers ?? secrets.generatedWorkers ?? true;
   for (const pool of Object.keys(pools.pools)) addPool(secrets, pool);
   for (const [pool, ids] of Object.entries(workers)) for (const id of ids) addWorker(secrets, pools, pool, id);
   const identities = toIdentities(secrets, pools);
@@ -99,6 +107,8 @@ function addPool(secrets: Secrets, pool: string): void {
 
 /** A worker id is part of subjects and of a NATS user, so it belongs to one pool. */
 function addWorker(secrets: Secrets, { pools }: PoolTable, pool: string, id: string): void {
+  if (secrets.generatedWorkers === false)
+    throw new Error('workers need a credential where WORKER_ATTESTATION is enforce: POST /api/v1/workers/credentials');
   const held = Object.hasOwn(pools, pool) ? secrets.pools[pool] : undefined;
   if (!held) throw new Error(`no pool ${pool} in the pools file: it has ${Object.keys(pools).join(', ')}`);
   if (!workerIdPattern.test(id) || id === serviceUser)
@@ -108,7 +118,10 @@ function addWorker(secrets: Secrets, { pools }: PoolTable, pool: string, id: str
   held.workers[id] ??= newSecret();
 }
 
-function toIdentities({ nats, redis, pools: held }: Secrets, { pools, topics }: PoolTable): StoreIdentities {
+function toIdentities(
+  { nats, redis, pools: held, generatedWorkers }: Secrets,
+  { pools, topics }: PoolTable,
+): StoreIdentities {
   const servedBy = (pool: string) => Object.keys(topics).filter((topic) => topics[topic]?.includes(pool));
   return {
     natsServicePassword: nats.services,
@@ -118,7 +131,7 @@ function toIdentities({ nats, redis, pools: held }: Secrets, { pools, topics }: 
     redisAclPassword: redis.acl ?? '',
     pools: Object.keys(pools).flatMap((name) => {
       const pool = held[name];
-      if (!pool) return [];
+      if (!pool || generatedWorkers === false) return [];
       const workers = Object.entries(pool.workers).map(([id, natsPassword]) => ({ id, natsPassword }));
       return [{ name, topics: servedBy(name), redisPassword: pool.redis, workers }];
     }),

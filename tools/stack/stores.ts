@@ -54,9 +54,25 @@ const natsDir = (dataDir: string): string => join(dataDir, 'nats');
 export const poolsFile = (env: NodeJS.ProcessEnv): string =>
   resolve(repositoryRoot, env['POOL_CONFIG_PATH'] || 'config/pools.yaml');
 
-/** Creates missing credentials of the local stack. @throws Error as ensureCredentials and readPools */
-export const ensureStackCredentials = (dataDir: string, pools: string, workers: StoresOptions['workers'] = {}) =>
-  ensureCredentials({ dir: credentialsDir(dataDir), pools: readPools(pools), natsDir: natsDir(dataDir), workers });
+/**
+ * Creates missing credentials of the local stack.
+ *
+ * @param generatedWorkers whether workers without a credential have users; undefined = as before
+ * @throws Error as ensureCredentials and readPools
+ */
+export const ensureStackCredentials = (
+  dataDir: string,
+  pools: string,
+  workers: StoresOptions['workers'] = {},
+  generatedWorkers?: boolean,
+) =>
+  ensureCredentials({
+    dir: credentialsDir(dataDir),
+    pools: readPools(pools),
+    natsDir: natsDir(dataDir),
+    workers,
+    generatedWorkers,
+  });
 
 /** Redis and NATS with an identity for the services and one for each worker, unless the caller's environment has URLs. */
 export async function planStores({ dataDir, callerEnv, pickPort, workers }: StoresOptions): Promise<StoresPlan> {
@@ -66,7 +82,12 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
     const access = { ...redisAccess(callerRedis), ...natsAccess(callerNats), workers: {} };
     return { processes: [], access: () => access, serviceUrls: { redis: callerRedis, nats: callerNats }, ...unmanaged };
   }
-  const { identities, files } = ensureStackCredentials(dataDir, poolsFile(callerEnv), workers);
+  const { identities, files } = ensureStackCredentials(
+    dataDir,
+    poolsFile(callerEnv),
+    workers,
+    callerEnv['WORKER_ATTESTATION'] !== 'enforce',
+  );
   const pools = lastGoodPools(poolsFile(callerEnv));
   const redis = callerRedis ? undefined : await planRedis(dataDir, pickPort, files.redisAcl, identities);
   const nats = callerNats ? undefined : await planNats(dataDir, pickPort, files.natsConf);

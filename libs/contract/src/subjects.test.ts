@@ -4,6 +4,7 @@ import {
   jobRequestPacket,
   jobResultPacket,
   messageId,
+  sentBySubject,
   streams,
   subjects,
   topicConsumer,
@@ -18,7 +19,9 @@ describe('subjects', () => {
     const listed: readonly string[] = streams.sys.subjects;
 
     const durable = Object.values(subjects).filter((subject) => 'stream' in subject);
-    expect(durable.map(({ name }) => name).sort()).toEqual([...listed].sort());
+    // Workers with a credential publish results under a subject of their own.
+    const expected = [...durable.map(({ name }) => name), sentBySubject('*', 'sys.job.result')];
+    expect(expected.sort()).toEqual([...listed].sort());
   });
 
   it('every group of a durable subject has its consumer, under the agreed name', () => {

@@ -86,8 +86,15 @@ class JobLog(logging.LoggerAdapter[logging.Logger]):
 
 class Executor:
     def __init__(
-        self, options: WorkerOptions, link: Link, data: DataAccess, ledger: Ledger, leases: LeaseRenewer
+        self,
+        options: WorkerOptions,
+        link: Link,
+        data: DataAccess,
+        ledger: Ledger,
+        leases: LeaseRenewer,
+        on_session_ended: Callable[[str], None],
     ) -> None:
+        self._on_session_ended = on_session_ended
         self._options = options
         self._link = link
         self._data = data
@@ -148,7 +155,12 @@ class Executor:
     async def _read(self, incoming: Incoming) -> pb.BusPacket | None:
         decoded = wire.decode_packet(incoming.data)
         if isinstance(decoded, pb.BusPacket):
-            if decoded.WhichOneof("payload") != "job_request":
+            payload = decoded.WhichOneof("payload")
+            if payload == "worker_handshake_result" and self._link.trust.find_fault(incoming.data, decoded) is None:
+                self._on_session_ended(decoded.trace_id)
+                await incoming.receipt.term()
+                return None
+            if payload != "job_request":
                 decoded = wire.Refusal("rejected", pb.ERROR_CODE_UNKNOWN_PAYLOAD, "no job request")
             elif decoded.job_request.dispatch.assigned_worker_id not in ("", self._options.id):
                 reason = "the dispatch is assigned to another worker"

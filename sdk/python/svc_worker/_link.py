@@ -57,6 +57,8 @@ class Link:
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
         self._forbidden: list[str] = []
+        #: Connects as the worker of its credential, so the services have created its consumer.
+        self._has_own_account = False
         self.is_connected = False
         self.closed = asyncio.Event()
         self.on_reconnect: Callable[[], None] = lambda: None
@@ -78,6 +80,10 @@ class Link:
         own = dict(self._options.nats_options)
         if any(name in own for name in ("user", "token", "nkeys_seed", "user_credentials", "user_jwt_cb")):
             credentials = {}
+        elif not credentials and self._options.auth_token:
+            # A server that needs no credentials ignores these.
+            credentials = {"user": self._options.id, "password": self._options.auth_token}
+            self._has_own_account = True
         settings: dict[str, Any] = {
             "servers": servers,
             "name": self._options.id,
@@ -145,9 +151,13 @@ class Link:
     async def consumer(self, subject: str, group: str) -> JetStreamContext.PullSubscription:
         """Creates the durable consumer if it is missing.
 
-        A new one starts with new messages, because earlier ones were sent to other workers. Raises Forbidden.
+        A new one starts with new messages, because earlier ones were sent to other workers. The consumer of a worker that
+        connects with its credential is created by the services. Raises Forbidden.
         """
         durable = wire.durable_name(group, subject)
+        is_own = subject == wire.worker_subject(self._options.id)
+        if is_own and self._has_own_account and await self._exists(durable):
+            return await self.jetstream.pull_subscribe_bind(durable, wire.JOBS_STREAM)
         config = ConsumerConfig(
             name=durable,
             durable_name=durable,
@@ -165,6 +175,13 @@ class Link:
                 raise Forbidden(subject) from None
             raise
         return await self.jetstream.pull_subscribe_bind(durable, wire.JOBS_STREAM)
+
+    async def _exists(self, durable: str) -> bool:
+        try:
+            await self.jetstream.consumer_info(wire.JOBS_STREAM, durable)
+        except (nats.js.errors.NotFoundError, nats.js.errors.ServiceUnavailableError):
+            return False
+        return True
 
     async def _on_error(self, error: Exception) -> None:
         text = str(error)

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
+from urllib.parse import urlsplit, urlunsplit
 
 from ._grants import GrantOptions, Grants
 from ._wire import TOPIC, WORKER_ID
@@ -33,9 +34,11 @@ class WorkerOptions:
     id: str = ""
     #: Maximum concurrent jobs.
     concurrency: int = 1
-    #: May contain user and password, and several servers separated by commas. Default: NATS_URL, else localhost.
+    #: May contain user and password, and several servers separated by commas. Without credentials here and in
+    #: `nats_options`, the worker connects with its id and `auth_token`. Default: NATS_URL, else localhost.
     nats_url: str = field(default="", repr=False)
-    #: Default: REDIS_URL. Without either, data goes through the data URLs of each dispatch.
+    #: Default: REDIS_URL. Without either, data goes through the data URLs of each dispatch. `auth_token` is the password
+    #: of a user without one, as in `redis://worker-<id>@host`.
     redis_url: str = field(default="", repr=False)
     #: Further options of `nats.connect`, such as tls, token or nkeys_seed.
     nats_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -88,6 +91,7 @@ class WorkerOptions:
         values["nats_url"] = self.nats_url or env.get("NATS_URL", "") or "nats://localhost:4222"
         values["redis_url"] = self.redis_url or env.get("REDIS_URL", "")
         values["auth_token"] = self.auth_token or env.get("WORKER_TOKEN", "")
+        values["redis_url"] = add_password(values["redis_url"], values["auth_token"])
         values["signing_key"] = self.signing_key or env.get("WORKER_SIGNING_KEY", "")
         values["service_keys"] = self.service_keys or split_keys(env.get("SVC_SERVICE_PUBLIC_KEYS", ""))
         values["grants"] = resolve_grants(self.grants, env)
@@ -121,6 +125,18 @@ def resolve_grants(grants: GrantOptions, env: Mapping[str, str]) -> GrantOptions
     resolved = replace(grants, keys=keys, mode=mode)
     Grants(resolved, "")
     return resolved
+
+
+def add_password(redis_url: str, token: str) -> str:
+    """The token is the password of a user without one.
+
+    Not of a URL without a user: a Redis without users refuses passwords.
+    """
+    parts = urlsplit(redis_url)
+    if not token or not parts.username or parts.password is not None:
+        return redis_url
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username}:{token}@{host}"))
 
 
 KEY_END = "-----END PUBLIC KEY-----"

@@ -6,6 +6,8 @@ See docs/reference/worker-protocol.md#sessions.
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import logging
 import os
 import time
@@ -38,6 +40,7 @@ MAX_SKEW_MS = 60_000
 class Session:
     """A token and the time for which it is valid, of `time.monotonic()`."""
 
+    id: str
     token: str
     issued_at: float
     expires_at: float
@@ -81,6 +84,18 @@ class SessionKeeper:
         if self._running is None or self._running.done():
             self._running = spawn(self._refresh())
         await asyncio.wait({self._running})
+
+    def end(self, session_id: str) -> bool:
+        """Forgets a session that the services have ended.
+
+        Returns whether it was the current one: the key must then be proven again. Notices about another session, which may
+        be late or repeated, change nothing.
+        """
+        if not session_id or self._session is None or self._session.id != session_id:
+            return False
+        self._session = None
+        log.warning("the services ended the session of this worker: its key is proven again")
+        return True
 
     def stop(self) -> None:
         self._is_stopped = True
@@ -149,7 +164,7 @@ class SessionKeeper:
             raise InvalidAnswer("the services gave no token")
         life_ms = result.token_expires_at.ToMilliseconds() - result.issued_at.ToMilliseconds()
         now = time.monotonic()
-        return Session(answer.auth_token, now, now + life_ms / 1_000)
+        return Session(_session_id(answer.auth_token), answer.auth_token, now, now + life_ms / 1_000)
 
     async def _ask(self, subject: str, step: str, packet: pb.BusPacket, answer_step: str) -> pb.BusPacket:
         """Sends one step. Raises InvalidAnswer, Rejected."""
@@ -182,6 +197,16 @@ class SessionKeeper:
     def _transcript(self, step: str, data: bytes) -> bytes:
         """The bytes that the signature of a step covers: its domain, a zero byte, and the packet without signature."""
         return f"{self._domain_prefix}-WORKER-HANDSHAKE-{step}-V1\0".encode("ascii") + data
+
+
+def _session_id(token: str) -> str:
+    """The id in the claims of a token, which the services verify; '' for a token of another form."""
+    try:
+        claims = token.split(".")[1]
+        value = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4))).get("jti", "")
+    except (IndexError, ValueError, AttributeError):
+        return ""
+    return value if isinstance(value, str) else ""
 
 
 def _reason(number: int) -> str:

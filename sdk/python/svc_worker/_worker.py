@@ -24,6 +24,7 @@ from ._options import WorkerOptions
 from ._proto import bus_pb2 as pb
 from ._receipt import NoReceipt, StreamReceipt
 from ._slots import Slots
+from ._session import SessionKeeper
 from ._tasks import spawn
 
 log = logging.getLogger("svc_worker")
@@ -98,7 +99,9 @@ class Worker:
         """Connects, subscribes, and then announces the worker, so that no dispatch is missed."""
         await self._link.open()
         self._leases = LeaseRenewer(self._ledger, self._options.ack_wait_sec, lambda: self._link.is_connected)
-        self._executor = Executor(self._options, self._link, self._data, self._ledger, self._leases)
+        self._executor = Executor(
+            self._options, self._link, self._data, self._ledger, self._leases, self._session_ended
+        )
         self._heartbeats = Heartbeats(self._link, self._options, self._running)
         await self._link.client.subscribe(wire.JOB_CANCEL, cb=self._on_cancel)
         await self._listen()
@@ -128,6 +131,15 @@ class Worker:
         session = self._link.session
         if session is not None and not session.token:
             spawn(session.open())
+
+    def _session_ended(self, session_id: str) -> None:
+        session = self._link.session
+        if session is not None and session.end(session_id):
+            spawn(self._prove_again(session))
+
+    async def _prove_again(self, session: SessionKeeper) -> None:
+        await session.open()
+        await self._heartbeats.announce()
 
     async def _listen(self) -> None:
         own = wire.worker_subject(self.id)

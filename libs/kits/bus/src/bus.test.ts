@@ -370,7 +370,7 @@ describe('streams', () => {
     await connection.close();
 
     expect(kept.map(({ subjects: listed, duplicate_window }) => [listed, duplicate_window])).toEqual([
-      [['sys.job.submit', 'sys.job.result', 'sys.job.dlq', 'sys.audit.export'], 120e9],
+      [['sys.job.submit', 'sys.job.result', 'sys.job.dlq', 'sys.audit.export', 'worker.*.sys.job.result'], 120e9],
       [['job.>', 'worker.*.jobs'], 120e9],
     ]);
   });
