@@ -75,7 +75,7 @@ export function openStore(
     redis,
     keys,
     audit: new AuditRepository(redis, keys, shard),
-    legalHolds: new LegalHoldRepository(redis),
+    legalHolds: new LegalHoldRepository(redis, keys),
     jobs: new JobRepository(redis, keys, retention),
     eventLogs: new EventLogRepository(redis, keys),
     index: new JobIndex(redis, keys),
