@@ -1,5 +1,5 @@
 import { atLeast, atMost, ratioAtLeast, ratioAtMost, rawLimit, type Measure } from './measure';
-import { auditAppend, auditCpu, auditVerify } from './measures/audit';
+import { auditAppend, auditCpu, auditExport, auditVerify } from './measures/audit';
 import { costed, cpuPerJob } from './measures/cpu';
 import { drain } from './measures/drain';
 import { drain100k } from './measures/drain-100k';
@@ -51,6 +51,7 @@ export const measures: readonly Measure[] = [
   { name: 'policy_grpc_64_p99', unit: 'ms', mark: atMost(8), run: policyGrpc },
   { name: 'audit_append', unit: 'events/s', mark: atLeast(50_000), run: auditAppend },
   { name: 'audit_verify', unit: 'events/s', mark: atLeast(200_000), run: auditVerify },
+  { name: 'export', unit: 'MB/s', mark: atLeast(50), run: auditExport },
   ...costed.map((process): Measure => ({ name: `rss_${process}_rest`, unit: 'MB', run: rssAtRest(process) })),
   { name: 'redis_calls_per_job', unit: 'calls', mark: atMost(0.6), run: redisCalls },
   { name: 'redis_calls_per_job_alone', unit: 'calls', mark: atMost(2), run: redisCallsAlone },

@@ -175,6 +175,7 @@ export const errorCodes = {
   },
   agent_version_conflict: { status: 409, text: 'the agent was changed by others at the same time; try again' },
   legal_hold_exists: { status: 409, text: 'the tenant has an active legal hold' },
+  legal_hold_active: { status: 409, text: 'a legal hold keeps the records of the tenant' },
   legal_hold_already_released: { status: 409, text: 'the legal hold is already released' },
   lock_unavailable: { status: 409, text: 'lock unavailable' },
   lock_not_held: { status: 409, text: 'the owner does not hold the lock' },

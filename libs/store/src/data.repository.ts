@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { createHash } from 'node:crypto';
 import type { Keys } from './keys';
+import { runScript } from './scripts';
 
 export interface ArtifactMeta {
   content_type?: string;
@@ -97,6 +98,7 @@ export class DataRepository {
   async writeRedacted(id: string, contentHash: string, body: Buffer): Promise<string> {
     const key = this.keys.redactedResult(id, contentHash.slice(0, 16));
     await this.redis.set(key, body, 'EX', this.dataTtlSec);
+    await this.keepIfHeld(key);
     return `redis://${key}`;
   }
 
@@ -104,11 +106,13 @@ export class DataRepository {
   async writeUploadedResult(id: string, sha256: string, body: Uint8Array): Promise<string> {
     const key = this.keys.uploadedResult(id, sha256);
     await this.redis.set(key, Buffer.from(body), 'EX', this.dataTtlSec);
+    await this.keepIfHeld(key);
     return `redis://${key}`;
   }
 
   async writeContext(id: string, document: string): Promise<void> {
     await this.redis.set(this.keys.context(id), document, 'EX', this.dataTtlSec);
+    await this.keepIfHeld(this.keys.context(id));
   }
 
   async writeArtifact(id: string, body: Buffer, meta: ArtifactMeta, ttlSec: number): Promise<void> {
@@ -117,6 +121,12 @@ export class DataRepository {
       .set(this.keys.artifactMeta(id), JSON.stringify(meta), 'EX', ttlSec)
       .set(this.keys.artifact(id), body, 'EX', ttlSec)
       .exec();
+    await this.keepIfHeld(this.keys.artifactMeta(id));
+  }
+
+  /** A separate call, because bodies are too large for scripts. After a crash before it, the next sweep keeps the document. */
+  private async keepIfHeld(key: string): Promise<void> {
+    await runScript(this.redis, 'freezeRecords', key);
   }
 
   async artifactMeta(id: string): Promise<ArtifactMeta | null> {

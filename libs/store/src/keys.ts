@@ -74,6 +74,12 @@ const ofShard = {
   agentDenied: { template: '{shard}:agent-denied:<id>', type: 'list', holds: 'newest 50 refusals of an agent (JSON), newest first', kept: 'for ever' },
   agentsChanged: { template: '{shard}:agents-changed', type: 'zset', holds: 'ids of agents whose new status is not applied to their jobs and workers yet, by the time of the change (µs)', kept: 'until it is' },
 
+  // legal holds
+  heldTenants: { template: '{shard}:held-tenants', type: 'set', holds: 'tenants under a legal hold, whose records do not expire', kept: 'until the release' },
+  heldExpiries: { template: '{shard}:held-expiries:<tenant>', type: 'zset', holds: 'keys of a tenant that would expire without its legal hold, by that time (ms)', kept: 'until the sweep after the release' },
+  holdSweeps: { template: '{shard}:hold-sweeps', type: 'hash', holds: 'tenant to the sweep that its records need: `freeze <hold>` or `thaw`', kept: 'until it is done' },
+  deadLetterKept: { template: '{shard}:dlq:kept:<id>', type: 'string', holds: 'dead letter (JSON) that was removed under a legal hold', kept: 'until the release' },
+
   // spending
   spend: { template: '{shard}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and the alerts already published', kept: '40 days after a day, 400 after a month was last used' },
   spendAlerts: { template: '{shard}:spend-alerts', type: 'list', holds: 'unpublished budget alerts (JSON), oldest first', kept: 'until published' },
@@ -221,6 +227,7 @@ const ofInstallation = {
   auditAnchorLease: { template: 'svc:audit:anchors:<kind>', type: 'string', holds: 'owner of the loop that publishes checkpoints to a receiver', kept: '2 × SVC_AUDIT_ANCHOR_INTERVAL' },
   auditAnchored: { template: 'svc:audit:anchored:<kind>', type: 'hash', holds: 'tenant to the sequence number of its newest checkpoint that was published to this kind of receiver', kept: 'for ever' },
   auditTimestamps: { template: 'svc:audit:timestamps:<tenant>', type: 'zset', holds: 'time-stamp tokens of checkpoints (JSON), by sequence number', kept: 'the newest 10,000' },
+  holdSweepLease: { template: 'svc:legal-holds:sweep', type: 'string', holds: 'owner of the loop that keeps records under legal holds', kept: '60 s, renewed' },
   auditRetentionLease: { template: 'svc:audit:retention', type: 'string', holds: 'owner of the loop that removes expired audit events', kept: '2 h' },
   auditExporterLease: { template: 'svc:audit:exporter', type: 'string', holds: 'owner of the loop that exports audit events', kept: '60 s, renewed' },
   auditExportCursors: { template: 'svc:audit:export:cursors:<exporter>', type: 'hash', holds: 'tenant to the stream id of its newest audit event that this kind of exporter has delivered', kept: 'for ever' },

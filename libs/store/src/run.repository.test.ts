@@ -327,6 +327,7 @@ describe('the key table', () => {
       keys.messagesDropped('run:r1'),
       1,
       '',
+      'run:r1',
       '{}',
       '{}',
     );

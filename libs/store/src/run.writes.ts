@@ -178,4 +178,8 @@ export type SaveOutcome =
   | { kind: 'missing' };
 
 export type RemoveOutcome =
-  { kind: 'removed' } | { kind: 'missing' } | { kind: 'other_tenant' } | { kind: 'active'; status: RunStatus };
+  | { kind: 'removed' }
+  | { kind: 'missing' }
+  | { kind: 'other_tenant' }
+  | { kind: 'held' }
+  | { kind: 'active'; status: RunStatus };

@@ -20,6 +20,7 @@ const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).
 /** In dependency order. */
 const includes = [
   'base',
+  'holds',
   'pools',
   'locks',
   'bull',

@@ -64,4 +64,8 @@ export class ShadowRepository {
   }
 }
 
-const parseHead = (text: string): StoredShadowHead => JSON.parse(text) as StoredShadowHead;
+/** Without the hash of the text, which the script that replaces it records. */
+function parseHead(text: string): StoredShadowHead {
+  const { content_hash: _, ...head } = JSON.parse(text) as StoredShadowHead & { content_hash?: string };
+  return head;
+}

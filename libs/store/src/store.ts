@@ -80,7 +80,7 @@ export function openStore(
     keys,
     agents: new AgentRepository(redis, keys),
     audit: new AuditRepository(redis, keys, shard),
-    legalHolds: new LegalHoldRepository(redis),
+    legalHolds: new LegalHoldRepository(redis, keys),
     jobs: new JobRepository(redis, keys, retention),
     eventLogs: new EventLogRepository(redis, keys),
     index: new JobIndex(redis, keys),

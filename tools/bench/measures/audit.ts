@@ -5,6 +5,7 @@ import { startRedis } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { readFileSync } from 'node:fs';
 import type { Session } from '../session';
+import { exportRate } from './audit-export';
 import { costed, cpuPerJob } from './cpu';
 
 /** Changes that one call of a script records in a drain. */
@@ -15,6 +16,8 @@ const EVENTS_PER_JOB = 3;
 interface AuditRates {
   appendPerSec: number;
   verifyPerSec: number;
+  /** MB/s over HTTP. */
+  exportRate: number;
   /** CPU of the sealing process and of Redis, per event. */
   appendCpuUs: number;
 }
@@ -44,6 +47,7 @@ const rates = async (session: Session): Promise<AuditRates> => {
     if (report.status !== 'ok') throw new Error(`the chain is ${report.status}`);
     return {
       appendPerSec: (count / sealMs) * 1_000,
+      exportRate: await exportRate(store, sealer, count),
       verifyPerSec: (report.verified_events / verifyMs) * 1_000,
       appendCpuUs: cpuUs / count,
     };
@@ -135,6 +139,9 @@ export const auditAppend = async (session: Session): Promise<number> => (await o
 
 /** Events per second that are verified. */
 export const auditVerify = async (session: Session): Promise<number> => (await once(session)).verifyPerSec;
+
+/** MB/s of an export of a chain over HTTP. */
+export const auditExport = async (session: Session): Promise<number> => (await once(session)).exportRate;
 
 /** The share of a job's CPU that sealing its events takes, in percent. */
 export const auditCpu = async (session: Session): Promise<number> =>

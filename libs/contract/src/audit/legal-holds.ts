@@ -44,9 +44,9 @@ export const createLegalHold = endpoint({
   id: 'holds.create',
   method: 'post',
   path: '/api/v1/audit/legal-hold',
-  summary: 'Keep the audit events of a tenant until the hold is released',
+  summary: 'Keep the records of a tenant until the hold is released',
   description:
-    'While a hold is active, retention removes no audit event of the tenant. Jobs, runs and artifacts keep their own expiry.',
+    'While a hold is active, no audit event, job, run, artifact, dead letter or chat message of the tenant expires. Records that already have an expiry lose it within seconds.',
   access: write,
   audit: 'self',
   params: {},
@@ -91,7 +91,8 @@ export const releaseLegalHold = endpoint({
   method: 'delete',
   path: '/api/v1/audit/legal-hold/:id',
   summary: 'Release a legal hold',
-  description: 'Expired events are removed by the next run of retention, at most an hour later.',
+  description:
+    'Records past their retention are removed within seconds, audit events by the next run of retention, at most an hour later.',
   access: write,
   audit: 'self',
   params: { id: Joi.string().max(64).description('Id of the hold.') },

@@ -180,12 +180,13 @@ export const removeRun = endpoint({
   method: 'delete',
   path: '/api/v1/workflow-runs/:id',
   summary: 'Delete a run with its timeline and timers; an active run is cancelled first',
-  description: 'Returns 409 RUN_BUSY if the run does not end within 5 s; it then stays, cancelled.',
+  description:
+    'Returns 409 RUN_BUSY if the run does not end within 5 s; it then stays, cancelled. Under a legal hold, 409 legal_hold_active.',
   access: write,
   audit: { type: 'run.request', action: 'run.remove', resource: ['run', 'id'], severity: 'MEDIUM' },
   params: { id: runId },
   answer: { status: 204 },
-  errors: ['run_not_found', 'run_busy', 'tenant_access_denied'],
+  errors: ['run_not_found', 'run_busy', 'legal_hold_active', 'tenant_access_denied'],
   otherTenant: 'tenant_access_denied',
 });
 

@@ -16,6 +16,7 @@ import { Exporter } from './exporter/exporter';
 import type { ExporterStatus } from './exporter/exporter-routes';
 import { openReceiver, type ReceiverEnv } from './exporter/open-receiver';
 import type { Audit } from './open-audit';
+import { HoldSweep } from './legal-holds/sweep-holds';
 import { trimChains } from './retention/trim-chains';
 
 type ExportEnv = ReceiverEnv &
@@ -49,6 +50,9 @@ export interface AuditExportParts {
 const EXPORT_EVERY_MS = 1_000;
 /** Longer than a run of the exporter with its last delivery. */
 const EXPORT_LEASE_MS = 60_000;
+const HOLDS_EVERY_MS = 1_000;
+/** Longer than a run of the sweep. */
+const HOLDS_LEASE_MS = 60_000;
 const TRIM_EVERY_MS = 3_600_000;
 
 /** @throws StartError when a file of the settings cannot be used */
@@ -97,6 +101,20 @@ export function openAuditExport(
       },
     ];
   };
+  const holdLoop = (owner: string): Loop => {
+    const sweep = new HoldSweep({
+      holds: store.legalHolds,
+      clock,
+      onSwept: (kind, records) => metrics.legalHoldRecords.inc({ kind }, records),
+    });
+    return {
+      name: 'legal-holds',
+      everyMs: HOLDS_EVERY_MS,
+      lease: store.lease(keys.holdSweepLease(), owner, HOLDS_LEASE_MS),
+      run: () => sweep.run(),
+      standBy: () => sweep.forget(),
+    };
+  };
   return {
     exports: {
       clock,
@@ -127,6 +145,7 @@ export function openAuditExport(
             },
           }),
       })),
+      holdLoop(owner),
       {
         name: 'audit-retention',
         everyMs: TRIM_EVERY_MS,

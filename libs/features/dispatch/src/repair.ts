@@ -196,11 +196,12 @@ function reportRepair(deps: SchedulingDeps, job: JobRecord, what: string): true 
   return true;
 }
 
-/** Removes index rows of expired records, and old dead letters. Returns their number. */
+/** Removes index rows of expired records, and old dead letters, except under a legal hold. Returns their number. */
 export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, deadLettersKept: number): Promise<number> {
   let removed = 0;
   const nowUs = deps.clock.nowUs();
   for (const tenant of await deps.store.index.tenants()) {
+    if (await deps.store.legalHolds.isHeld(tenant)) continue;
     removed += await deps.store.index.prune(tenant, nowUs - metaTtlSec * 1e6, terminalStates);
     removed += await deps.store.deadLetters.trim(tenant, nowUs - deps.settings.deadLetterTtlSec * 1e6, deadLettersKept);
   }

@@ -1,5 +1,6 @@
 --[[
-  Releases a legal hold, and records it in the audit chain of its tenant, and in that of the actor's tenant.
+  Releases a legal hold, and records it in the audit chain of its tenant, and in that of the actor's tenant. A sweep
+  restores the expiries.
 
   KEYS  1 legal holds: hash
   ARGV  1 id   2 tenant scope, '*' for any   3 released at   4 released by   5 tenant of the actor   6 act (JSON)
@@ -16,6 +17,9 @@ if hold.released_at then return { 'repeated' } end
 hold.released_at, hold.released_by = released_at, released_by
 redis.call('HSET', KEYS[1], id, cjson.encode(hold))
 redis.call('HDEL', key.legalHoldsActive(), hold.tenant_id)
+redis.call('SREM', key.heldTenants(), hold.tenant_id)
+redis.call('HSET', key.holdSweeps(), hold.tenant_id, 'thaw')
+held_tenants[hold.tenant_id] = false
 audit('act', hold.tenant_id, text(micros()), act)
 if actor_tenant ~= hold.tenant_id then audit('act', actor_tenant, text(micros()), act) end
 return { 'released', hold.tenant_id }

@@ -23,5 +23,5 @@ if redis.call('EXISTS', key.runsCreated(tenant, id)) == 0 then
 end
 redis.call('HSET', KEYS[1], 'removed_at', text(micros()))
 -- With active runs, the last one to end sets the expiry.
-if live == 0 and keep_sec > 0 then redis.call('EXPIRE', KEYS[1], keep_sec) end
+if live == 0 and keep_sec > 0 then expire_record(KEYS[1], tenant, keep_sec) end
 return { 'removed' }

@@ -29,5 +29,6 @@ redis.call('HSET', record, 'version', new, 'document', document, 'hash', hash, '
 -- Numbering continues after a removal, since runs may still use earlier versions.
 redis.call('HDEL', record, 'removed_at')
 redis.call('PERSIST', record)
+redis.call('ZREM', key.heldExpiries(tenant), record)
 redis.call('ZADD', key.workflows(tenant), stamp, id)
 return { 'written', new, stamp }

@@ -1,6 +1,7 @@
 import { useApi } from '../../api.testing';
 import { statusAndCode } from '../../caller.testing';
 import type { Who } from '../../identities.testing';
+import { createRunClient } from '../runs/given-runs.testing';
 
 describe('legal holds', () => {
   const api = useApi({ env: { TENANT_ID: 'house' } });
@@ -43,6 +44,19 @@ describe('legal holds', () => {
     expect((await create({ reason: 'again' })).status).toBe(201);
     expect((await listed()).map(({ reason }) => reason)).toEqual(['again', first?.['reason']]);
   }); // prettier-ignore
+
+  it('409: a run of the tenant cannot be deleted, nor is it cancelled, until the release', async () => {
+    const runs = createRunClient(api);
+    await runs.workflow({ pause: { type: 'delay', delay_sec: 600 } });
+    const run = await runs.run();
+    const id = readId(await create({ reason: 'r' }));
+
+    const remove = () => api.as('admin').del(`/api/v1/workflow-runs/${run}`);
+    expect(statusAndCode(await remove())).toEqual({ status: 409, code: 'legal_hold_active' });
+    expect((await runs.get(run)).body).not.toMatchObject({ status: 'cancelled' });
+    await release(id);
+    expect(statusAndCode(await remove()).code).not.toBe('legal_hold_active');
+  });
 
   it('400: a reason is required; 404: an unknown id', async () => {
     for (const body of [{}, { reason: '' }, { reason: '  ' }, { reason: 'x'.repeat(2_001) }])

@@ -203,7 +203,7 @@ async function* readRows(
 ): AsyncGenerator<{ text: string; rows: number }> {
   const fits = rowFits(plan.rowFilter);
   if (count === 0) return;
-  const next = (from: string) => store.audit.range(plan.tenant, from, lastId, BATCH);
+  const next = (from: string) => store.audit.page(plan.tenant, from, lastId, BATCH);
   for (let left = count, ahead = next(String(plan.fromMs)); left > 0;) {
     const batch = await ahead;
     const last = batch.at(-1);

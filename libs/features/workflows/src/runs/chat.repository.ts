@@ -17,7 +17,8 @@ export interface MessagePage {
 const MAX_MESSAGES = 1_000;
 
 /**
- * Conversations: a list of JSON lines for each memory, limited to the newest 1000.
+ * Conversations: a list of JSON lines for each memory, limited to the newest 1000 while its tenant has no
+ * legal hold.
  * See docs/reference/workflows.md#chat.
  */
 export class ChatRepository {
@@ -31,7 +32,7 @@ export class ChatRepository {
     const lines = messages.map((message) => JSON.stringify(message));
     const announced = change ? JSON.stringify(change) : '';
     return Number(
-      await runScript(this.redis, 'addMessages', ...this.keysOf(memoryId), MAX_MESSAGES, announced, ...lines),
+      await runScript(this.redis, 'addMessages', ...this.keysOf(memoryId), MAX_MESSAGES, announced, memoryId, ...lines),
     );
   }
 

@@ -10,13 +10,14 @@ const pollMs = 50;
  * Deletes a run and its data. A live run is cancelled first and stays cancelled even if it does not end in time; an ended
  * run that still has to stop its jobs is waited for. See docs/reference/workflows.md#runs.
  *
- * @throws run_not_found, tenant_access_denied, run_busy
+ * @throws run_not_found, tenant_access_denied, run_busy, legal_hold_active
  */
 export async function removeRun({ store, clock }: Pick<Base, 'store' | 'clock'>, caller: Caller, id: string) {
   const untilMs = clock.nowMs() + cancelTimeoutMs;
   for (let isCancelled = false; ; await sleep(pollMs)) {
     const outcome = await store.runs.remove(caller.scope, id);
     if (outcome.kind === 'removed') return;
+    if (outcome.kind === 'held') throw new AppError('legal_hold_active');
     // Removed by another caller during the wait.
     if (outcome.kind === 'missing' && isCancelled) return;
     if (outcome.kind !== 'active') return requireFound<void>(outcome, 'run_not_found');

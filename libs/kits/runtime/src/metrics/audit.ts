@@ -51,6 +51,13 @@ export const auditMetrics = metrics({
     type: 'counter',
     help: 'Events that were removed because their retention ended.',
   },
+  legalHoldRecords: {
+    name: 'svc_legal_hold_records_total',
+    type: 'counter',
+    labels: ['kind'],
+    labelValues: { kind: ['freeze', 'thaw'] },
+    help: 'Records that lost their expiry because of a legal hold that began, or got it back after the release.',
+  },
   auditOutbox: {
     name: 'svc_audit_outbox_entries',
     type: 'gauge',

@@ -92,7 +92,7 @@ local function accept_job(a, context)
   -- A job that starts its own trace is found by its id and needs no index entry.
   if a.trace_id ~= a.id then
     redis.call('ZADD', key.trace(a.trace_id), stamp, a.id)
-    redis.call('EXPIRE', key.trace(a.trace_id), a.meta_sec)
+    expire_record(key.trace(a.trace_id), a.tenant, a.meta_sec)
   end
   if reserved then
     redis.call('HSET', reserved, 'hash', a.idempotency.hash, 'answer', a.idempotency.answer)

@@ -37,7 +37,7 @@ local function enqueue(id, topic, q, now_ms, run, path, tenant, cost)
 end
 
 local function write_dead_letter(id, tenant, letter, at, now_ms)
-  redis.call('SET', key.deadLetter(id), letter.body, 'EX', letter.ttl_sec)
+  set_expiring(key.deadLetter(id), tenant, letter.body, letter.ttl_sec)
   redis.call('ZADD', key.deadLetters(tenant), text(at), id)
   bull_add_failed('deadLetters', bull_id(id), letter.topic, cjson.encode({ job_id = id }), now_ms, letter.reason)
 end
@@ -49,9 +49,11 @@ local function read_record(id)
   return fields, list
 end
 
-local function expire_job(id, retain)
-  redis.call('EXPIRE', key.job(id), retain.meta_sec)
-  redis.call('EXPIRE', key.context(id), retain.data_sec)
+local function expire_job(id, tenant, retain)
+  expire_record(key.job(id), tenant, retain.meta_sec)
+  expire_record(key.context(id), tenant, retain.data_sec)
+  -- Workers write results themselves, with an expiry.
+  if on_hold(tenant) then freeze_record(key.result(id), tenant) end
 end
 
 -- The total of in-flight jobs is kept only while the license limits it.
@@ -122,7 +124,7 @@ end
 local MAX_LOGGED_EVENTS, MAX_LOGGED_BYTES, LOG_KEPT_SEC = 1000, 1048576, 3600
 
 -- Appends to a bounded log. Ids count from 0-1, so that a reader detects dropped entries. `total`: size of all entries so far.
-local function append_event(log, event)
+local function append_event(log, tenant, event)
   local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
   local total = #event + (last and tonumber(last[2][4]) or 0)
   redis.call('XADD', log, 'MAXLEN', '~', MAX_LOGGED_EVENTS, '0-*', 'event', event, 'total', text(total))
@@ -130,7 +132,7 @@ local function append_event(log, event)
   if total - tonumber(first[2][4]) > MAX_LOGGED_BYTES then
     redis.call('XTRIM', log, 'MAXLEN', math.ceil(redis.call('XLEN', log) / 2))
   end
-  redis.call('EXPIRE', log, LOG_KEPT_SEC)
+  expire_record(log, tenant, LOG_KEPT_SEC)
 end
 
 -- Logs reports of the worker that holds a job (JSON objects with at least one field), and announces them.
@@ -139,8 +141,8 @@ local function report_events(id, events)
     'attempts', 'trace_id', 'worker_id'))
   for _, event in ipairs(events) do
     local logged = '{"job_id":' .. cjson.encode(id) .. ',"attempt":' .. (attempts or '0') .. ',' .. string.sub(event, 2)
-    append_event(key.jobEvents(id), logged)
-    if run then append_event(key.runEvents(run), logged) end
+    append_event(key.jobEvents(id), tenant, logged)
+    if run then append_event(key.runEvents(run), tenant, logged) end
     if follows_changes() then
       announce_change({ kind = 'report', id = id, tenant = tenant, run = run or nil, run_path = path or nil,
         trace_id = trace or nil, worker_id = worker or nil, event = logged })
@@ -210,7 +212,7 @@ local function move_job(id, m, at, known)
   end
 
   -- Only here, where the dispatch is known to be the current one.
-  if m.result_body then redis.call('SET', key.result(id), m.result_body, 'EX', m.retain.data_sec) end
+  if m.result_body then set_expiring(key.result(id), tenant, m.result_body, m.retain.data_sec) end
   local now_ms = math.floor(at / 1000)
   local stamp = text(at)
   -- From DISPATCHED to RUNNING a job keeps its position: its time limit counts from the dispatch.
@@ -267,7 +269,7 @@ local function move_job(id, m, at, known)
   if is(TERMINAL, m.to) then
     if not is(TERMINAL, from) then settle_job(record, run, at, reserved, value_in(set, 'cost') or cost, attempts) end
     if agents then remove_agent_job(id, agents) end
-    expire_job(id, m.retain)
+    expire_job(id, tenant, m.retain)
     if effects then end_effects(id, effect_scope(id, run, path, inherited), m.retain.meta_sec) end
     endings[#endings + 1] = ending_line(id, record, m, run)
   end

@@ -83,11 +83,11 @@ local function run_end(id, tenant, workflow, status, keep_sec, at)
   redis.call('ZREM', key.liveRuns(), id)
   redis.call('SREM', key.liveRunsOf(tenant, workflow), id)
   if keep_sec == 0 then return end
-  for _, part in ipairs({ 'run', 'runSteps', 'runTimeline' }) do redis.call('EXPIRE', key[part](id), keep_sec) end
+  for _, part in ipairs({ 'run', 'runSteps', 'runTimeline' }) do expire_record(key[part](id), tenant, keep_sec) end
   redis.call('ZADD', key.endedRuns(), text(math.floor(at / 1000) + keep_sec * 1000), run_ended_member(id, tenant, workflow, status))
   local removed = redis.call('HGET', key.workflow(workflow), 'removed_at')
   if removed and redis.call('EXISTS', key.liveRunsOf(tenant, workflow)) == 0 then
-    redis.call('EXPIRE', key.workflow(workflow), keep_sec)
+    expire_record(key.workflow(workflow), tenant, keep_sec)
   end
 end
 
