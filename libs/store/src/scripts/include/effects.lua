@@ -49,12 +49,12 @@ local function refresh_outcome(job, scope)
 end
 
 -- A job with effects has ended: those that it has begun are unknown, and all expire with its record.
-local function end_effects(job, scope, keep_sec)
+local function end_effects(job, tenant, scope, keep_sec)
   local effects = redis.call('SMEMBERS', key.effectsOf(scope))
   for _, effect in ipairs(effects) do
     if redis.call('HGET', key.effect(effect), 'job_id') == job then move_effect(effect, 'lose', text(micros())) end
-    redis.call('EXPIRE', key.effect(effect), keep_sec)
+    expire_record(key.effect(effect), tenant, keep_sec)
   end
-  redis.call('EXPIRE', key.effectsOf(scope), keep_sec)
+  expire_record(key.effectsOf(scope), tenant, keep_sec)
   refresh_outcome(job, scope)
 end

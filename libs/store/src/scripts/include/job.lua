@@ -270,7 +270,7 @@ local function move_job(id, m, at, known)
     if not is(TERMINAL, from) then settle_job(record, run, at, reserved, value_in(set, 'cost') or cost, attempts) end
     if agents then remove_agent_job(id, agents) end
     expire_job(id, tenant, m.retain)
-    if effects then end_effects(id, effect_scope(id, run, path, inherited), m.retain.meta_sec) end
+    if effects then end_effects(id, tenant, effect_scope(id, run, path, inherited), m.retain.meta_sec) end
     endings[#endings + 1] = ending_line(id, record, m, run)
   end
   if run and m.post then run_post(run, m.post, now_ms) end
