@@ -99,6 +99,28 @@ describe('credentials of a stack', () => {
     await stack.stop();
   }, 60_000);
 
+  it('are not made for workers without a credential where attestation is enforced, and are restored when it is not', async () => {
+    const dataDir = folder();
+    const before = await start({ dataDir });
+    const [generated] = before.info.workers['demo'] ?? [];
+    await before.stop();
+
+    const strict = await start({ dataDir, env: { WORKER_ATTESTATION: 'enforce' } });
+
+    const servers = strict.info.nats_url;
+    const { nats_user: user = '', nats_password: pass = '' } = generated ?? {};
+    await expect(connect({ servers, user, pass })).rejects.toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
+    const redis = new Redis(strict.info.redis_url);
+    expect(await redis.call('ACL', 'USERS')).toEqual(['acl', 'admin', 'default', 'health', 'svc']);
+    redis.disconnect();
+    expect(strict.info.workers).toEqual({});
+    await expect(addLocalWorker(dataDir, 'demo', 'more')).rejects.toThrow('workers need a credential');
+    await strict.stop();
+    const after = await start({ dataDir });
+    await (await openNats(after.info.workers['demo']?.[0] ?? fail())).close();
+    await after.stop();
+  }, 60_000);
+
   it('remain valid when the pools file becomes invalid while the stack runs', async () => {
     const POOL_CONFIG_PATH = join(folder(), 'pools.yaml');
     writeFileSync(POOL_CONFIG_PATH, poolsText('red'));

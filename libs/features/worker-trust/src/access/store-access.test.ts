@@ -30,8 +30,7 @@ describe('users of the stores', () => {
     for (const list of [applied, failed, calls]) list.splice(0);
     isBusDown = false;
     rmSync(file, { force: true });
-    const users = (await use.store.redis.call('ACL', 'USERS')) as string[];
-    for (const name of users.filter((user) => user !== 'default')) await use.store.redis.call('ACL', 'DELUSER', name);
+    for (const name of await listUsers()) await use.store.redis.call('ACL', 'DELUSER', name);
   });
   afterEach(() => clients.splice(0).forEach((client) => client.disconnect()));
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -68,7 +67,7 @@ describe('users of the stores', () => {
   };
   const revoke = (id: string) => repository.revoke('*', id, '2026-01-02T00:00:00.000Z');
   const listUsers = async () =>
-    ((await use.store.redis.call('ACL', 'USERS')) as string[]).filter((name) => name !== 'default').sort();
+    ((await use.store.redis.call('ACL', 'USERS')) as string[]).filter((name) => name.startsWith('worker-')).sort();
   const connectAs = (username: string, password: string) => {
     const { host = '', port = 0 } = use.store.redis.options;
     const client = new Redis({ host, port, username, password, maxRetriesPerRequest: 0, retryStrategy: () => null });
