@@ -12,6 +12,7 @@ import { buildApps } from '../stack/build';
 import { getAddress, environments } from '../stack/environment';
 import { ensureKeys, type Keys } from '../stack/keys';
 import { ensureAuditKeys } from '../stack/audit-keys';
+import { ensureDelegationKey } from '../stack/delegation-key';
 import { ensureGrantKey } from '../stack/grant-key';
 import { ensurePacketKey, type PacketKey } from '../stack/packet-key';
 import { ensurePolicyKey } from '../stack/policy-key';
@@ -172,6 +173,7 @@ async function buildEnvironments(
   const plan = { plan: 'enterprise', files: license } as const;
   const policyKey = ensurePolicyKey(join(dataDir, 'policy-key.pem'));
   const auditKeys = ensureAuditKeys(dataDir);
+  const delegationKey = ensureDelegationKey(dataDir);
   const given = {
     callerEnv,
     services,
@@ -182,6 +184,7 @@ async function buildEnvironments(
     license: plan,
     policyKey,
     auditKeys,
+    delegationKey,
     packetKey,
     grantKey: ensureGrantKey(dataDir),
   };

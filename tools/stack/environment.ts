@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { auditVariables, type AuditKeys } from './audit-keys';
+import { delegationVariables } from './delegation-key';
 import type { CertificateFiles } from './certificates';
 import { grantVariables, type GrantKey } from './grant-key';
 import type { Keys } from './keys';
@@ -24,6 +25,7 @@ export interface Generated {
   license: { plan: LicensePlan; files: LicenseFiles };
   policyKey: PolicyKey;
   auditKeys: AuditKeys;
+  delegationKey: string;
   packetKey: PacketKey;
   grantKey: GrantKey;
 }
@@ -53,6 +55,7 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
     ...licenseVariables(given.license, callers),
     ...policyKeyVariables(given.policyKey, callers),
     ...auditVariables(given.auditKeys, callers),
+    ...delegationVariables(given.delegationKey, callers),
     ...packetKeyVariables(given.packetKey, callers),
     ...grantVariables(given.grantKey, callers),
     ...(certificates && group({ GATEWAY_HTTP_TLS_CERT: certificates.cert, GATEWAY_HTTP_TLS_KEY: certificates.key })),

@@ -6,6 +6,7 @@ import { getAddress, environments } from './environment';
 import { removeInfo, runningSupervisor, writeInfo, type StackInfo } from './info';
 import { ensureKeys } from './keys';
 import { ensureAuditKeys } from './audit-keys';
+import { ensureDelegationKey } from './delegation-key';
 import { ensureGrantKey } from './grant-key';
 import { ensurePacketKey } from './packet-key';
 import { ensurePolicyKey } from './policy-key';
@@ -162,6 +163,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
     packetKey,
     grantKey,
     auditKeys,
+    delegationKey: ensureDelegationKey(dataDir),
   };
   const envs = await environments(generated, pickPort);
 

@@ -1,5 +1,6 @@
-import { AgentLinks, type AgentContext, applyStatusSoon, type ActingDeps, type CheckAgentDeps } from '@svc/agents';
-import { type CancelDeps, cancelOpenJob } from '@svc/jobs';
+import { AgentLinks, type AgentContext, applyStatusSoon, openDelegationKeys } from '@svc/agents';
+import { mayUse } from '@svc/http';
+import { type CancelDeps, cancelOpenJob, type SubmitDeps } from '@svc/jobs';
 import { type Base, type Platform, startLoops, type StoredFleet } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import type { AnnounceDeps } from '@svc/settings';
@@ -11,12 +12,13 @@ interface AgentParts extends Pick<Platform, 'license'> {
 }
 
 const SYNC_EVERY_MS = 500;
+const impersonation = { permission: 'delegation.impersonate', roles: ['admin'] } as const;
 
 /** Dependencies of the routes of agents, and of the checks of their jobs. */
 export function agentDeps(
-  { log, onStop }: Pick<Boot<ApiEnv>, 'log' | 'onStop'>,
+  { env, log, onStop }: Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>,
   { changes, cancel, license }: AgentParts,
-): { registry: AgentContext['agents']; jobs: ActingDeps & CheckAgentDeps } {
+): { registry: AgentContext['agents']; jobs: SubmitDeps['agents'] } {
   const { store, clock, fleet } = changes;
   const trust = new WorkerTrustRepository(store.redis);
   const links = new AgentLinks(trust);
@@ -29,6 +31,7 @@ export function agentDeps(
     'agent-links',
     startLoops([sync], (_, error) => failed(error)),
   );
+  const delegation = { keys: openDelegationKeys(env), maxDepth: env.delegationMaxDepth };
   const stop = {
     ...changes,
     trust,
@@ -37,7 +40,10 @@ export function agentDeps(
       log.warn('stopping an agent failed; the scheduler completes it', { agent_id: agentId, error }),
   };
   return {
-    registry: { ...changes, license, statusChanged: (id) => applyStatusSoon(stop, id) },
-    jobs: { store, clock, fleet, links },
+    registry: { ...changes, license, links, delegation, statusChanged: (id) => applyStatusSoon(stop, id) },
+    jobs: {
+      ...{ store, clock, fleet, links, delegation },
+      mayImpersonate: (caller) => mayUse(caller, impersonation, { rbac: () => license.entitlements().rbac }),
+    },
   };
 }

@@ -22,7 +22,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const sent: string[] = [];
   const of = {
     ...{ legalHold: '', schedule: '', run: '', again: '', artifact: '', snapshot: '', submitted: '', evalRun: '' },
-    ...{ comparison: '', agent: '' },
+    ...{ comparison: '', agent: '', secondAgent: '', delegation: '' },
     datasets: [],
     ...{ workflow: words('workflow id'), team: words('team id'), trace: words('trace id'), worker: 'worker-acme', lock: words('lock') },
     ...{ schema: words('schemas.put id'), topic: `job.${words('topics.register name')}`, shadowed: 'secops~shadowed' },
@@ -50,7 +50,10 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   api.license('enterprise');
   planted.legalHold = ((await send('holds.create'))['hold'] as { id: string }).id;
   planted.agent = String((await send('agents.create'))['id']);
+  planted.secondAgent = String((await send('agents.create'))['id']);
   await send('agents.update');
+  planted.delegation = String((await send('agents.delegate'))['jti']);
+  await send('agents.revokeDelegation');
   await send('schemas.put');
   await send('workers.createCredential');
   await send('topics.register');

@@ -4,7 +4,10 @@ import { filledBody, type Words } from './filled-body.testing';
 const unlimited = async () => ({ allowed: true, headers: {} });
 /** A gateway whose default tenant is neither of the two, and whose limits reject no request. */
 export const walked = {
-  env: { TENANT_ID: 'house', SVC_AUDIT_SIGNING_KEY: '5'.repeat(64) },
+  env: {
+    ...{ TENANT_ID: 'house', SVC_AUDIT_SIGNING_KEY: '5'.repeat(64) },
+    SVC_DELEGATION_PRIVATE_KEY: '6'.repeat(64),
+  },
   mount: { rateLimits: { api: unlimited, open: unlimited } },
 };
 
@@ -36,6 +39,9 @@ export interface Belongings {
   comparison: string;
   legalHold: string;
   agent: string;
+  secondAgent: string;
+  /** Id of a delegation token. */
+  delegation: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -52,7 +58,7 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     rate: { key: words('jobs.submit rate key'), limit: 5, per: '1h' },
     debounce: { key: words('jobs.submit debounce key'), period: '1h', max_wait: '2h' },
     singleton: { key: words('jobs.submit singleton key'), mode: 'return' },
-    principal_id: undefined,
+    ...{ principal_id: undefined, delegation_token: undefined, delegation_audience_agent_id: undefined },
   }),
   'audit.evidence': (_words, _tenant, { done }) => ({
     ...{ kind: 'job', id: done, include_content: true, tenant: undefined, from: undefined, to: undefined },
@@ -63,6 +69,11 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   }),
   'agents.create': () => ({ risk_tier: 'low', status: 'active' }),
   'agents.update': () => ({ risk_tier: 'high', status: 'active' }),
+  'agents.delegate': (_words, _tenant, { secondAgent }) => ({
+    ...{ target_agent_id: secondAgent, ttl_seconds: 0, parent_token: undefined },
+    ...{ allowed_actions: undefined, allowed_topics: undefined },
+  }),
+  'agents.revokeDelegation': (_words, _tenant, { delegation }) => ({ jti: delegation, cascade: true }),
   'approvals.repair': () => ({ apply: true }),
   'holds.create': (_words, tenant) => ({ tenant_id: tenant }),
   'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),

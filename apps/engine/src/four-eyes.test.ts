@@ -72,7 +72,12 @@ describe('the requester cannot approve their own request', () => {
       return run.id;
     });
   const fields = { name: '', time_zone: 'UTC', overlap: 'skip', misfire: 'run_once', input: {} } as const;
-  const agents = () => ({ ...use.engine.ctx, links: { find: async () => undefined } });
+  const agents = () => ({
+    ...use.engine.ctx,
+    links: { find: async () => undefined },
+    delegation: { keys: undefined, maxDepth: 3 },
+    mayImpersonate: () => false,
+  });
   const resubmit = () => ({ ...use.engine.ctx, agents: agents() });
   const submitted = async (by: Caller, topic: string): Promise<string> => {
     const { ctx } = use.engine;

@@ -1,6 +1,8 @@
+import { delegate, signToken } from '@svc/delegation';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
-import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
+import { randomUUID } from 'node:crypto';
+import { allowAll, delegationKeys, ruled, useScheduler } from './use-scheduler.testing';
 import { type GivenAgent, giveAgent } from './given-agent.testing';
 import { giveCredential } from './worker-credentials.testing';
 
@@ -134,4 +136,53 @@ describe('the worker of an agent that is stopped', () => {
     await agent.change({ status: 'active' });
     await eventually(() => expect(scheduler.ctx.trust.find('w1')).toBeDefined());
   });
+});
+
+describe('a job that waits while its delegation ends', () => {
+  const delegated = async (subject: GivenAgent, target: GivenAgent, ttlSec = 900) => {
+    const nowSec = Math.floor(Date.now() / 1_000);
+    const wanted = {
+      subject: { id: subject.id, allowed_tools: ['*'], allowed_topics: ['*'] },
+      ...{ audience: target.id, tenant: 'acme', actions: undefined, topics: undefined, ttlSec, parent: undefined },
+      ...{ maxDepth: 3, jti: randomUUID().replaceAll('-', ''), nowSec },
+    };
+    const outcome = delegate(wanted);
+    if ('fault' in outcome) throw new Error(outcome.fault);
+    const act = { event_type: 'delegation.lineage', action: 'delegation.issue', severity: 'MEDIUM', identity: 'ann', extra: { by: 'test' } } as const;
+    const agents = `${subject.id}:1 ${target.id}:1`;
+    expect(await use.store.delegations.issue({ claims: outcome.claims, agents, act })).toBe('issued');
+    return { token: signToken(outcome.claims, delegationKeys), jti: wanted.jti, act };
+  }; // prettier-ignore
+
+  it('is never dispatched once the token was revoked', async () => {
+    await use.start();
+    const [a, b] = [await giveAgent(use.store), await giveAgent(use.store)];
+    const { token, jti, act } = await delegated(a, b);
+    const id = await submitted(b, { delegation_token: token });
+    await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
+    await use.store.delegations.revoke('acme', {
+      ...{ jti, at: new Date().toISOString(), reason: '', cascade: true, act, cascadedAct: act },
+    });
+
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    await use.until(id, 'DENIED', { error_code: 'delegation.revoked_before_dispatch' });
+    expect(worker.received).toEqual([]);
+    expect([await openJobs(a), await openJobs(b)]).toEqual([[], []]);
+  });
+
+  it('is dispatched while the token holds, and its record says when that was verified', async () => {
+    await use.start();
+    const [a, b] = [await giveAgent(use.store), await giveAgent(use.store)];
+    const { token } = await delegated(a, b);
+    const id = await submitted(b, { delegation_token: token });
+    await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
+    expect([await openJobs(a), await openJobs(b)]).toEqual([[id], [id]]);
+
+    await use.rawAnswering('SUCCEEDED');
+
+    const job = await use.until(id, 'SUCCEEDED');
+    expect(job.delegation).toMatchObject({ verified_at: expect.any(Number), reverified_at_dispatch: expect.any(Number) });
+    expect([await openJobs(a), await openJobs(b)]).toEqual([[], []]);
+  }); // prettier-ignore
 });

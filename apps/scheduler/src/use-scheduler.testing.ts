@@ -23,6 +23,8 @@ import { eventually, useServers, type Servers, person } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
 import { Redis } from 'ioredis';
 import { connect } from 'nats';
+import type { DelegationKeys } from '@svc/delegation';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +49,14 @@ rules:
     reason: because
 ${more.replace(/^/gm, '    ')}
 `;
+
+/** The key of delegation tokens of the tests. */
+export const delegationKeys = openTestKeys();
+
+function openTestKeys(): DelegationKeys {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  return { signing: { kid: 'dlg-1', key: privateKey }, verifying: new Map([['dlg-1', publicKey]]) };
+}
 
 interface Open {
   redis: Redis;
@@ -191,7 +201,12 @@ export function useScheduler() {
       const { approvalTtlMs } = ctx.settings;
       const deps = {
         ...ctx,
-        agents: { ...ctx, links: { find: async () => undefined } },
+        agents: {
+          ...ctx,
+          links: { find: async () => undefined },
+          delegation: { keys: delegationKeys, maxDepth: 3 },
+          mayImpersonate: () => true,
+        },
         admission: admitAll,
         placement,
         settings: {

@@ -29,6 +29,7 @@ import { definitionEndpoints } from './workflows/workflows';
 
 export * from './agents/agent-fields';
 export * from './agents/agents';
+export * from './agents/delegations';
 export * from './approvals/approvals';
 export * from './audit/audit';
 export * from './audit/evidence';

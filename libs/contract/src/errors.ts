@@ -48,6 +48,21 @@ export const errorCodes = {
     code: 'WORKER_CRED_BINDING_INVALID',
   },
   agent_request_invalid: { status: 400, text: 'the agent is not valid', code: 'AGENT_REQUEST_INVALID' },
+  delegation_request_invalid: {
+    status: 400,
+    text: 'the delegation is not valid',
+    code: 'DELEGATION_REQUEST_INVALID',
+  },
+  delegation_scope_exceeded: {
+    status: 400,
+    text: 'more is delegated than the agent or its parent token permits',
+    code: 'DELEGATION_SCOPE_EXCEEDED',
+  },
+  delegation_chain_too_deep: {
+    status: 400,
+    text: 'the chain of delegations is too deep',
+    code: 'DELEGATION_CHAIN_TOO_DEEP',
+  },
   invalid_workflow: { status: 400, text: 'the workflow is not valid' },
   invalid_schedule: { status: 400, text: 'the schedule is not valid' },
   policy_validation_failed: {
@@ -86,6 +101,19 @@ export const errorCodes = {
 
   // identity
   unauthorized: { status: 401, text: 'unauthorized' },
+  token_malformed: { status: 401, text: 'the delegation token is malformed', code: 'malformed' },
+  token_bad_signature: { status: 401, text: 'the signature of the delegation token is wrong', code: 'bad_signature' },
+  token_unknown_kid: { status: 401, text: 'the key of the delegation token is unknown', code: 'unknown_kid' },
+  token_not_yet_valid: { status: 401, text: 'the delegation token is not valid yet', code: 'not_yet_valid' },
+  token_expired: { status: 403, text: 'the delegation token has expired', code: 'expired' },
+  token_revoked: { status: 403, text: 'the delegation token was revoked', code: 'revoked' },
+  token_audience_mismatch: {
+    status: 403,
+    text: 'the delegation token is for another agent',
+    code: 'audience_mismatch',
+  },
+  token_chain_too_deep: { status: 422, text: 'the chain of delegations is too deep', code: 'chain_too_deep' },
+  token_scope_exceeded: { status: 422, text: 'the delegation does not permit this job', code: 'scope_exceeded' },
   data_url_invalid: { status: 401, text: 'the token of this data URL is missing or not valid' },
   data_url_expired: { status: 401, text: 'this data URL has expired' },
   data_url_forbidden: { status: 403, text: 'this data URL is for another job or another purpose' },
@@ -122,6 +150,16 @@ export const errorCodes = {
     status: 404,
     text: 'worker credential not found',
     code: 'WORKER_CRED_NOT_FOUND',
+  },
+  delegation_agent_not_found: {
+    status: 404,
+    text: 'there is no active agent of this id',
+    code: 'DELEGATION_AGENT_NOT_FOUND',
+  },
+  delegation_token_not_found: {
+    status: 404,
+    text: 'there is no delegation token of this id',
+    code: 'DELEGATION_TOKEN_NOT_FOUND',
   },
   agent_not_found: { status: 404, text: 'agent not found', code: 'AGENT_NOT_FOUND' },
   agent_identity_not_found: { status: 404, text: 'agent not found', code: 'MCP_AGENT_IDENTITY_NOT_FOUND' },
@@ -252,6 +290,16 @@ export const errorCodes = {
   artifact_too_large: { status: 413, text: 'artifact too large' },
   evidence_too_large: { status: 413, text: 'the evidence is too large for one bundle: choose a shorter time' },
   rate_limited: { status: 429, text: 'rate limited' },
+  delegation_cascade_too_deep: {
+    status: 422,
+    text: 'too many levels of tokens were delegated with it',
+    code: 'DELEGATION_CASCADE_TOO_DEEP',
+  },
+  delegation_rate_limited: {
+    status: 429,
+    text: 'the agent has delegated too often',
+    code: 'DELEGATION_RATE_LIMITED',
+  },
   backpressure: { status: 429, text: 'too many active jobs', code: 'BACKPRESSURE' },
   run_not_runnable: { status: 429, text: 'too many runs under way', code: 'RUN_NOT_RUNNABLE' },
   policy_throttled: { status: 429, text: 'throttled by policy' },
@@ -274,6 +322,7 @@ export const errorCodes = {
     status: 503,
     text: 'the audit chain is not signed here: the gateway has no key to sign with',
   },
+  delegation_unavailable: { status: 503, text: 'there are no keys for delegation tokens' },
   safety_unavailable: { status: 503, text: 'the policy service is unavailable' },
   overloaded: { status: 503, text: 'there is no room for more work now' },
   eval_extraction_timeout: { status: 504, text: 'the decisions could not be read in time; select fewer' },

@@ -5,6 +5,7 @@ export * from './config.repository';
 export * from './connect';
 export * from './data.repository';
 export * from './dead-letter.repository';
+export * from './delegation.repository';
 export * from './effect.repository';
 export * from './event-log.repository';
 export type { Acceptance, AcceptOutcome, MemoryClaim } from './job.acceptance';

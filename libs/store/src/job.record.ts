@@ -122,6 +122,22 @@ export interface ApprovalAnswer {
   identity?: string;
 }
 
+/** The delegation by which the agent of a job acts. Times are unix seconds, except the last two: µs. */
+export interface JobDelegation {
+  jti: string;
+  /** Agent that acts. */
+  audience: string;
+  /** Agent at the root of the chain, and the one that delegated to the audience. */
+  root_issuer: string;
+  parent_issuer: string;
+  chain_depth: number;
+  chain: { agent_id: string; issued_at: number; expires_at: number; jti: string; parent_jti: string }[];
+  scope: { allowed_actions: string[]; allowed_topics: string[] };
+  expires_at: number;
+  verified_at: number;
+  reverified_at_dispatch?: number;
+}
+
 /** The approval of a job and its resolution. See docs/reference/jobs.md#approvals. */
 export interface ApprovalRecord {
   status: 'pending' | 'approved' | 'rejected' | 'invalidated' | 'repaired';
@@ -274,11 +290,19 @@ export interface JobRecord {
   agents?: string;
   /** Pools in which its agent may run jobs, one per line between line ends, or `*`. */
   agent_pools?: string;
+  /** Absent: its agent acts by its own scope. */
+  delegation?: JobDelegation;
+  /** Tokens of that delegation, root first, and when each ends: `<jti>:<ms>`, by spaces. */
+  delegation_chain?: string;
 }
 
 /** The fields of a record that name its agents, for calls that accept or dispatch the job. */
-export const agentFields = ({ agents, agent_pools }: Pick<JobRecord, 'agents' | 'agent_pools'>): object =>
-  agents === undefined ? {} : { agents, agent_pools: agent_pools ?? '' };
+export const agentFields = ({
+  agents,
+  agent_pools,
+  delegation_chain,
+}: Pick<JobRecord, 'agents' | 'agent_pools' | 'delegation_chain'>): object =>
+  agents === undefined ? {} : { agents, agent_pools: agent_pools ?? '', ...(delegation_chain && { delegation_chain }) };
 
 const numbers = new Set([
   'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'dispatch_seq', 'started_at', 'completed_at',
@@ -294,6 +318,7 @@ const documents = new Set([
   'over_budget',
   'limits',
   'blocked',
+  'delegation',
 ]);
 
 /** Fields for which '' is a value; for all others it means absent. */

@@ -80,6 +80,13 @@ const ofShard = {
   holdSweeps: { template: '{shard}:hold-sweeps', type: 'hash', holds: 'tenant to the sweep that its records need: `freeze <hold>` or `thaw`', kept: 'until it is done' },
   deadLetterKept: { template: '{shard}:dlq:kept:<id>', type: 'string', holds: 'dead letter (JSON) that was removed under a legal hold', kept: 'until the release' },
 
+  // delegations between agents; an id of a token is never reused
+  delegation: { template: '{shard}:delegation:<jti>', type: 'hash', holds: 'delegation token: its claims (`document`, JSON), `tenant`, number of `descendants` of a root, `revoked_at` and `revoked_reason`', kept: '7 d after it expired' },
+  delegationChildren: { template: '{shard}:delegation-children:<jti>', type: 'set', holds: 'ids of the tokens that were delegated with a token', kept: '7 d after the last one expired' },
+  delegationsOf: { template: '{shard}:delegations:<tenant>', type: 'zset', holds: 'ids of the delegation tokens of a tenant, by issue (µs)', kept: '8 d' },
+  delegationsBy: { template: '{shard}:delegations-by:<agent>', type: 'zset', holds: 'ids of the tokens that an agent delegated, by issue (µs)', kept: '8 d' },
+  delegationRate: { template: '{shard}:delegation-rate:<agent>:<minute>', type: 'string', holds: 'number of tokens that an agent requested in a minute', kept: '2 min' },
+
   // spending
   spend: { template: '{shard}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and the alerts already published', kept: '40 days after a day, 400 after a month was last used' },
   spendAlerts: { template: '{shard}:spend-alerts', type: 'list', holds: 'unpublished budget alerts (JSON), oldest first', kept: 'until published' },

@@ -5,6 +5,7 @@ import { AuditRepository } from './audit.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
+import { DelegationRepository } from './delegation.repository';
 import { EffectRepository } from './effect.repository';
 import { EventLogRepository } from './event-log.repository';
 import { JobIndex } from './job.index';
@@ -36,6 +37,7 @@ export interface Store {
   /** The keys of the shard. */
   keys: Keys;
   agents: AgentRepository;
+  delegations: DelegationRepository;
   audit: AuditRepository;
   legalHolds: LegalHoldRepository;
   jobs: JobRepository;
@@ -79,6 +81,7 @@ export function openStore(
     redis,
     keys,
     agents: new AgentRepository(redis, keys),
+    delegations: new DelegationRepository(redis, keys),
     audit: new AuditRepository(redis, keys, shard),
     legalHolds: new LegalHoldRepository(redis, keys),
     jobs: new JobRepository(redis, keys, retention),

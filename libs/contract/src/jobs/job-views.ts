@@ -164,6 +164,7 @@ export interface JobDetail extends LimitFields {
   agent_id: string;
   agent_name: string;
   agent_risk_tier: string;
+  delegation?: Record<string, unknown>;
   created_at?: number;
   updated_at?: number;
   started_at?: number;
@@ -241,6 +242,7 @@ export const jobDetail = shape<JobDetail>({
     agent_risk_tier: text('Risk tier of the agent.'),
   },
   optional: {
+    delegation: anyObject('Delegation by which the agent acts, without the token. See docs/reference/agents.md.'),
     created_at: micros('Time of acceptance.'),
     updated_at: micros('Time of the last state change.'),
     started_at: micros('Time of the first dispatch.'),

@@ -38,6 +38,8 @@ export interface SubmitBody extends LimitFields {
   queue_ttl_ms: number;
   allow_summarization: boolean;
   allow_retrieval: boolean;
+  delegation_token?: string;
+  delegation_audience_agent_id?: string;
 }
 
 const int64 = (standard: number) => Joi.number().integer().min(0).default(standard);
@@ -83,6 +85,8 @@ const submitBody = shape<SubmitBody>({
       'A repeat with the same key and request returns the first response. A header takes precedence.',
     ),
     pack_id: name('Pack.'),
+    delegation_token: text('Token with which another agent delegates the job to the agent of the caller.').max(65_536),
+    delegation_audience_agent_id: name('Agent that the token is for, when it is not that of the caller.'),
     capability: name('Capability, for policy.'),
     estimated_cost: Joi.number()
       .min(0)
@@ -145,6 +149,16 @@ export const submitJob = endpoint({
     'memory_policy_unreadable',
     'access_denied',
     'agent_denied',
+    'token_malformed',
+    'token_bad_signature',
+    'token_unknown_kid',
+    'token_not_yet_valid',
+    'token_expired',
+    'token_revoked',
+    'token_audience_mismatch',
+    'token_chain_too_deep',
+    'token_scope_exceeded',
+    'delegation_unavailable',
     'policy_denied',
     'idempotency_conflict',
     'singleton_conflict',

@@ -7,4 +7,6 @@ export {
   type AgentScope,
   type ScopedJob,
 } from './agent-scope';
+export { readToken, signToken, type ChainLink, type DelegationClaims, type DelegationKeys } from './claims';
+export { delegate, exceedsSubject, findClaimFault, LEEWAY_SEC, type ClaimFault } from './delegate';
 export { covers, coversAny, findExcess, intersect } from './glob';

@@ -9,6 +9,11 @@ export {
   type AgentJob,
   type CheckAgentDeps,
   type PermittedAgent,
+  type RefusedAgent,
 } from './check-agent';
 export { agentRoutes, type AgentContext } from './routes';
+export { openDelegationKeys } from './delegation-keys';
+export type { DelegationDeps } from './delegations';
+export { acceptDelegation } from './accept-delegation';
+export type { VerifyDeps } from './verify-token';
 export { applyStatusSoon, completeStops, type StopDeps } from './stop-agent';

@@ -5,8 +5,8 @@ import { toWorkflowStep } from './workflow-step';
 /** The fields of a job that its policy request is built from. */
 export type RequestedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'run'> & {
   request: StoredRequest;
-  /** Facts about its agent. */
-  agent?: PolicyRequest['agent'];
+  /** Facts about its agent and its delegation. */
+  facts?: Pick<PolicyRequest, 'agent' | 'delegation'>;
 };
 
 /** Builds the policy request of a job. See docs/reference/policy.md#evaluation. */
@@ -45,7 +45,7 @@ export function buildPolicyRequest(
       requires: request.requires,
       ...(request.pack_id && { pack_id: request.pack_id }),
     },
-    ...(job.agent && { agent: job.agent }),
+    ...job.facts,
     input_content: content,
     input_content_type: 'application/json',
   };

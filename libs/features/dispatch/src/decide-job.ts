@@ -59,14 +59,14 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
   const rejection = await checkQueuedJob(deps, job);
   if (rejection) return failAndStop(deps, job, { event: 'refuse', ...rejection, result: 'FAILED' });
   const agent = await checkAgent(deps, job);
-  if (agent?.kind === 'refused') return refuseAgent(deps, job, agent.reason);
+  if (agent?.kind === 'refused') return refuseAgent(deps, job, agent);
   const config = await deps.config.at(toConfigScope(job));
   const pointer = contextPointer(job);
   const context =
     pointer === ownContextPointer(id) ? ownContext : await store.data.context(pointer, limits.contextBytes);
   if (await isApproved(deps, job, context)) return proceed(deps, job, undefined, agent);
 
-  const answer = await askAboutJob(deps, agent ? { ...job, agent: agent.facts } : job, {
+  const answer = await askAboutJob(deps, agent ? { ...job, facts: agent.facts } : job, {
     method: 'check',
     content: readPolicyContent(context),
     config,

@@ -2,6 +2,7 @@ import type { DecisionRecord, DispatchedJob, JobRecord, ResultJob } from '@svc/s
 import { routingRules } from '@svc/settings';
 import { type CancelledDeps, failJob, publishCancelled } from '@svc/jobs';
 import { isApprovedInput, safetyFields, toConfigScope } from '@svc/decision';
+import type { PermittedAgent } from '@svc/agents';
 import type { SchedulingDeps } from './scheduling-deps';
 import { getBudget, planDispatch } from './plan-dispatch';
 import { preemptFor } from './preempt';
@@ -18,7 +19,7 @@ export async function placeJob(
   deps: SchedulingDeps,
   job: JobRecord,
   decision: DecisionRecord | undefined,
-  agent: Pick<JobRecord, 'agents' | 'agent_pools'> | undefined,
+  agent: PermittedAgent['fields'] | undefined,
 ): Promise<boolean> {
   const { store, registry } = deps;
   const rules = await routingRules(deps);

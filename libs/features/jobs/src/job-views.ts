@@ -138,6 +138,7 @@ function decidedDetail(
     agent_id: request.agent_id ?? '',
     agent_name: '',
     agent_risk_tier: '',
+    ...(job.delegation && { delegation: { ...job.delegation } }),
     ...optionalDetail(job),
   };
 }

@@ -7,7 +7,7 @@ import type { CheckAgentDeps } from '@svc/agents';
 import type { Base } from '@svc/platform';
 import { type EffectiveConfig, turnCost } from '@svc/settings';
 import { requestHash, toConfigScope } from '@svc/decision';
-import { requireAgent } from './require-agent';
+import { checkAgent, recordRefusal, type AgentJob, type PermittedAgent } from '@svc/agents';
 
 export interface ResubmitDeps extends Base {
   kernel: Kernel;
@@ -53,7 +53,7 @@ export async function resubmit(
   const agentId = original.request.agent_id;
   const request = { ...copied, labels: agentId ? { ...labels, agent_id: agentId } : labels };
   const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
-  const agent = await requireAgent(agents, job);
+  const agent = await requireResubmitted(agents, { ...job, delegation: original.delegation });
   const cost = turnCost(await config.at(toConfigScope(job, 'team')));
   const accept = () =>
     store.jobs.accept({
@@ -82,6 +82,14 @@ export async function resubmit(
   if (outcome.kind === 'singleton') throw new AppError('singleton_conflict', { job_id: outcome.jobId });
   if (outcome.kind !== 'accepted') throw new AppError('store_unavailable');
   return next.id;
+}
+
+/** The new job is one of the same agent by the same delegation, as they are now. @throws agent_denied */
+async function requireResubmitted(agents: CheckAgentDeps, job: AgentJob): Promise<PermittedAgent | undefined> {
+  const check = await checkAgent(agents, job);
+  if (check?.kind !== 'refused') return check;
+  await recordRefusal(agents, job, check.reason);
+  throw new AppError('agent_denied', { sub_reason: check.reason, agent_id: job.request.agent_id });
 }
 
 const setByService = /^(agent_id$|approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;

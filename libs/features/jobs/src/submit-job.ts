@@ -1,11 +1,11 @@
 import { AppError, defaultSettings, type Caller, type SubmitBody } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
-import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
+import type { Acceptance, DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
 import type { Base, LicenseLimits } from '@svc/platform';
 import { type EffectiveConfig, numberAt, turnCost } from '@svc/settings';
 import type { Admission } from '@svc/admission';
-import { type ActingDeps, type CheckAgentDeps, findActingAgent, type PermittedAgent } from '@svc/agents';
+import { type ActingDeps, findActingAgent, type PermittedAgent } from '@svc/agents';
 import { checkJobBudget } from '@svc/budget';
 import {
   approvalTimeMs,
@@ -29,7 +29,7 @@ import type { NewJobPlacement, ProposedPlacement } from './new-job-placement';
 import { newJobRecord } from './new-job-record';
 import { type Normalized, normalizeRequest } from './normalize-request';
 import type { RecentJobs } from './recent-jobs';
-import { requireAgent } from './require-agent';
+import { type DelegatedDeps, requireAgent, withDelegation } from './require-agent';
 
 export interface SubmitDeps extends Base {
   kernel: Kernel;
@@ -37,7 +37,7 @@ export interface SubmitDeps extends Base {
   config: EffectiveConfig;
   topics: TopicDeps;
   admission: Admission;
-  agents: ActingDeps & CheckAgentDeps;
+  agents: ActingDeps & DelegatedDeps;
   license(): LicenseLimits;
   /** Absent where clients do not wait for jobs. */
   recent?: Pick<RecentJobs, 'expect' | 'confirm' | 'forget'> | undefined;
@@ -141,10 +141,17 @@ async function tryAccept(deps: SubmitDeps, caller: Caller, submission: Submissio
   checkMemoryAccess(config, body.memory_id === undefined ? undefined : asked.request.memory_id);
   checkJobBudget(await deps.config.budgetsAt(toConfigScope(asked, 'team')), asked.request);
 
-  const { tenant, topic, request } = asked;
-  const agent = await requireAgent(deps.agents, { id: jobId, tenant, topic, request });
+  const { tenant, topic } = asked;
+  const delegated = await withDelegation(
+    deps.agents,
+    caller,
+    { id: jobId, tenant, topic, request: asked.request },
+    body,
+  );
+  const { request } = delegated;
+  const agent = await requireAgent(deps.agents, delegated);
   const job = { id: jobId, tenant, topic, request, job_hash: requestHash({ id: jobId, tenant, topic, request }) };
-  const answer = await askAboutJob(deps, agent ? { ...job, agent: agent.facts } : job, {
+  const answer = await askAboutJob(deps, agent ? { ...job, facts: agent.facts } : job, {
     method: 'evaluate',
     content: asked.content,
     config,
@@ -161,7 +168,7 @@ async function tryAccept(deps: SubmitDeps, caller: Caller, submission: Submissio
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const creation = toCreation(deps, job, answer, { deadlineMs, context });
   const response: StoredResponse = { ...creation.response, job_id: jobId, trace_id: traceId };
-  const fields = recordFields(asked, caller.submitterId, creation, { deadlineMs, agent });
+  const fields = recordFields(request, caller.submitterId, creation, { deadlineMs, agent });
   const record = newJobRecord({ id: jobId, tenant, trace_id: traceId, topic, ...fields }, clock.nowUs());
   const proposal = await proposePlacement(deps, record, context, creation, config);
   if (!creation.next) deps.recent?.expect(record, context);
@@ -284,12 +291,12 @@ async function proposePlacement(
 }
 
 function recordFields(
-  asked: Normalized,
+  asked: StoredRequest,
   submitter: string,
   creation: Creation,
   { deadlineMs, agent }: { deadlineMs: number; agent: PermittedAgent | undefined },
 ): NewFields {
-  const request = creation.labels ? { ...asked.request, labels: creation.labels } : asked.request;
+  const request = creation.labels ? { ...asked, labels: creation.labels } : asked;
   return {
     request,
     submitter,

@@ -3,6 +3,7 @@ import { auditRules, auditVariables } from './audit';
 import { auditExportRules, auditExportVariables } from './audit-export';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
+import { delegationVariables } from './delegation';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { grantRules, grantVariables } from './dispatch-grants';
 import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
@@ -249,6 +250,7 @@ export const apiEnv = envSpec({
     ...dataUrlVariables,
     ...resultTicketVariables,
     ...auditVariables,
+    ...delegationVariables,
     ...auditExportVariables,
     ...workerTrustVariables,
     ...grantVariables,

@@ -23,11 +23,27 @@ local function agents_changed(agents)
   return false
 end
 
+-- Whether a delegation token is stored and not revoked. One that is missing may have been revoked before a backup was restored.
+local function delegation_holds(jti)
+  local tenant, revoked = unpack(redis.call('HMGET', key.delegation(jti), 'tenant', 'revoked_at'))
+  return tenant and not revoked
+end
+
+-- Whether a delegation of a job has ended. `chain`: its tokens with their ends, `<jti>:<ms> ...`.
+local function delegation_ended(chain)
+  local now_ms = micros() / 1000
+  for jti, ends_ms in string.gmatch(chain, '(%S+):(%d+)') do
+    if tonumber(ends_ms) <= now_ms or not delegation_holds(jti) then return true end
+  end
+  return false
+end
+
 -- Whether a job must be decided again, before it is accepted or dispatched to a worker of this pool: its agents have changed, or
--- may not use the pool. `job`: the fields of its record; `agent_pools`: one pool per line, or `*`.
+-- may not use the pool, or its delegation has ended. `job`: the fields of its record; `agent_pools`: one pool per line, or `*`.
 local function agent_forbids(job, pool)
   local pools = job.agent_pools or ''
   if pool and pools ~= '*' and not string.find(pools, '\n' .. pool .. '\n', 1, true) then return true end
+  if job.delegation_chain and job.delegation_chain ~= '' and delegation_ended(job.delegation_chain) then return true end
   return agents_changed(job.agents)
 end
 
