@@ -1,4 +1,5 @@
 import { atLeast, atMost, ratioAtLeast, ratioAtMost, rawLimit, type Measure } from './measure';
+import { agentStop } from './measures/agents';
 import { auditAppend, auditCpu, auditExport, auditVerify } from './measures/audit';
 import { costed, cpuPerJob } from './measures/cpu';
 import { drain } from './measures/drain';
@@ -62,6 +63,7 @@ export const measures: readonly Measure[] = [
   { name: 'roundtrip_64_foreign', unit: 'jobs/s', run: roundTrip64Foreign },
   { name: 'stream_fanout', unit: 'events/s', mark: atLeast(50_000), run: streamFanOut },
   { name: 'stream_latency_p99', unit: 'ms', mark: atMost(20), run: streamLatency },
+  { name: 'agent_stop_p99', unit: 'ms', mark: atMost(1_000), run: agentStop },
   {
     name: 'submit',
     unit: 'jobs/s',

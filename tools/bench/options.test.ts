@@ -72,6 +72,7 @@ describe('the table of measures', () => {
     ['fanout_1000', 'value', 0.4],
     ['stream_fanout', 'value', 50_000],
     ['stream_latency_p99', 'value', 20],
+    ['agent_stop_p99', 'value', 1_000],
     ['fairness', 'value', 2],
     ['attested_heartbeats', 'value', 2_000],
   ])('has the documented target of %s', (name, of, bound) => {

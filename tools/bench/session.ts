@@ -35,6 +35,8 @@ export interface Sizes {
   timers: number;
   streamed: number;
   reports: number;
+  /** Running jobs of an agent that is stopped. */
+  stopped: number;
   auditEvents: number;
   fairness: FairnessLoad;
   heartbeats: Pick<HeartbeatLoad, 'workers' | 'intervals'>;
@@ -59,6 +61,7 @@ const full: Sizes = {
   timers: 100_000,
   streamed: 10_000,
   reports: 1_000,
+  stopped: 1_000,
   auditEvents: 200_000,
   fairness: { warmUp: 10_000, flood: 100_000, everyMs: 1_000, alone: 30 },
   heartbeats: { workers: 2_500, intervals: 4 },
@@ -82,6 +85,7 @@ const small: Sizes = {
   timers: 5_000,
   streamed: 1_000,
   reports: 100,
+  stopped: 200,
   auditEvents: 5_000,
   fairness: { warmUp: 1_000, flood: 3_000, everyMs: 100, alone: 20 },
   heartbeats: { workers: 300, intervals: 1 },

@@ -34,9 +34,7 @@ export interface DelegationRevocation {
 
 export type IssueOutcome = 'issued' | 'agent_changed' | 'parent_revoked' | 'limited';
 export type RevocationOutcome =
-  | { kind: 'revoked' | 'unchanged'; cascaded: number }
-  | { kind: 'missing' }
-  | { kind: 'too_deep' };
+  { kind: 'revoked' | 'unchanged'; cascaded: number } | { kind: 'missing' } | { kind: 'too_deep' };
 
 const DAY_SEC = 86_400;
 /** After its end, so that it can be listed. */
