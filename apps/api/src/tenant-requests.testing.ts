@@ -35,6 +35,7 @@ export interface Belongings {
   evalRun: string;
   comparison: string;
   legalHold: string;
+  effect: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -61,6 +62,8 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     ...{ worker_id: worker, allowed_pools: ['demo'], allowed_topics: undefined, public_keys: [] },
   }),
   'approvals.repair': () => ({ apply: true }),
+  'data.reportEffect': () => ({ op: 'begin', call: 'c'.repeat(32) }),
+  'effects.settle': (words) => ({ outcome: 'happened', result: { answer: words('effects.settle result') } }),
   'legalHolds.create': (_words, tenant) => ({ tenant_id: tenant }),
   'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.renew': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
@@ -182,6 +185,7 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
   [/evals\/datasets\//, ({ datasets }) => datasets],
   [/evals\/runs\//, ({ evalRun }) => [evalRun]],
   [/evals\/comparisons\//, ({ comparison }) => [comparison]],
+  [/\/effects\//, ({ effect }) => [effect]],
   [/\/legal-hold\//, ({ legalHold }) => [legalHold]],
   [/:snapshot_id/, ({ snapshot }) => [snapshot]],
   [/shadows\/:bundle_id/, ({ shadowed }) => [shadowed]],
