@@ -58,6 +58,29 @@ async def shown(job: Job) -> object:
     return {"done": True}
 
 
+async def pay(job: Job) -> object:
+    """Makes an effect, and fails once after it."""
+
+    def charge() -> object:
+        print(f"made {job.job_id} {job.attempt}", flush=True)
+        return {"paid": True}
+
+    first, second = await asyncio.gather(job.effect("charge", charge), job.effect("charge", charge))
+    if job.attempt == 1:
+        raise RetryableError("busy")
+    return [first, second]
+
+
+async def stuck(job: Job) -> object:
+    """An effect that does not end."""
+
+    async def charge() -> None:
+        print(f"made {job.job_id} {job.attempt}", flush=True)
+        await asyncio.sleep(600)
+
+    return await job.effect("charge", charge)
+
+
 async def renew(worker: Worker) -> None:
     session = worker._link.session
     if session is not None:
@@ -66,7 +89,7 @@ async def renew(worker: Worker) -> None:
 
 
 async def main() -> None:
-    handlers = {"echo": echo, "flaky": flaky, "broken": broken, "slow": slow, "report": report, "shown": shown}
+    handlers = {"echo": echo, "flaky": flaky, "broken": broken, "slow": slow, "report": report, "shown": shown, "pay": pay, "stuck": stuck}
     worker = Worker(
         concurrency=8,
         heartbeat_sec=0.5,

@@ -22,7 +22,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const sent: string[] = [];
   const of = {
     ...{ legalHold: '', schedule: '', run: '', again: '', artifact: '', snapshot: '', submitted: '', evalRun: '' },
-    ...{ comparison: '', agent: '', secondAgent: '', delegation: '' },
+    ...{ comparison: '', agent: '', secondAgent: '', delegation: '', effect: '' },
     datasets: [],
     ...{ workflow: words('workflow id'), team: words('team id'), trace: words('trace id'), worker: 'worker-acme', lock: words('lock') },
     ...{ schema: words('schemas.put id'), topic: `job.${words('topics.register name')}`, shadowed: 'secops~shadowed' },
@@ -54,6 +54,8 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   await send('agents.update');
   planted.delegation = String((await send('agents.delegate'))['jti']);
   await send('agents.revokeDelegation');
+  planted.effect = await plantEffect(api, words, of.worker);
+  await send('effects.settle');
   await send('schemas.put');
   await send('workers.createCredential');
   await send('topics.register');
@@ -126,6 +128,17 @@ function withheld(id: string, words: Words) {
   };
   const result = { reply: words(id) };
   return { id, state: 'OUTPUT_QUARANTINED', result, fields: { output_safety } } satisfies GivenJob;
+}
+
+/** An effect whose outcome is unknown, because its job was cancelled. */
+async function plantEffect(api: Api, words: Words, workerId: string): Promise<string> {
+  const id = await api.given.job({ state: 'RUNNING', workerId });
+  const job = await api.store.jobs.load(id);
+  const claim = { tenant: 'acme', jobId: id, workerId, dispatchId: job?.dispatch_id ?? '', call: 'c'.repeat(32) };
+  await api.store.effects.begin(job ?? { id }, { ...claim, key: words('effect key') });
+  await api.store.jobs.move('acme', id, 'cancel');
+  const { items } = await api.store.effects.page('acme', 'unknown', 1);
+  return items[0]?.id ?? '';
 }
 
 /** Workers belong to the installation; the jobs dispatched to them do not. */

@@ -42,6 +42,7 @@ export interface Belongings {
   secondAgent: string;
   /** Id of a delegation token. */
   delegation: string;
+  effect: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -76,6 +77,8 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   'agents.revokeDelegation': (_words, _tenant, { delegation }) => ({ jti: delegation, cascade: true }),
   'approvals.repair': () => ({ apply: true }),
   'holds.create': (_words, tenant) => ({ tenant_id: tenant }),
+  'data.reportEffect': () => ({ op: 'begin', call: 'c'.repeat(32) }),
+  'effects.settle': (words) => ({ outcome: 'happened', result: { answer: words('effects.settle result') } }),
   'locks.acquire': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.renew': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock, ttl_ms: 3_600_000 }),
   'locks.release': (_words, _tenant, { lock }) => ({ resource: lock, owner: lock }),
@@ -197,6 +200,7 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
   [/evals\/runs\//, ({ evalRun }) => [evalRun]],
   [/evals\/comparisons\//, ({ comparison }) => [comparison]],
   [/\/agents\//, ({ agent }) => [agent]],
+  [/\/effects\//, ({ effect }) => [effect]],
   [/\/legal-hold\//, ({ legalHold }) => [legalHold]],
   [/:snapshot_id/, ({ snapshot }) => [snapshot]],
   [/shadows\/:bundle_id/, ({ shadowed }) => [shadowed]],

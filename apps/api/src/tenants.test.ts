@@ -128,7 +128,7 @@ describe('another tenant', () => {
   it('the walk covers every kind of record: each endpoint with a body stores one of the tenant, or belongs to the installation', async () => {
     const planted = await plantBelongings(api);
 
-    for (const endpoint of table.filter(({ body, id }) => body && !planted.through.has(id))) {
+    for (const endpoint of table.filter(({ body, id, signedUrl }) => body && !signedUrl && !planted.through.has(id))) {
       const text = bodyFor(endpoint, (place) => place.replace(/\W/g, ''), 'acme', planted);
       const { status, body } = await api
         .as('admin')

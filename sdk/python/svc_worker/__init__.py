@@ -1,6 +1,6 @@
 """Serve jobs of the control plane. See README.md of this package and docs/reference/worker-protocol.md."""
 
-from ._errors import DeniedError, FatalError, JobAborted, JobError, RetryableError
+from ._errors import DeniedError, FatalError, JobAborted, JobError, NotAppliedError, RetryableError
 from ._grants import GrantOptions
 from ._job import Job
 from ._options import WorkerOptions
@@ -14,6 +14,7 @@ __all__ = [
     "Job",
     "JobAborted",
     "JobError",
+    "NotAppliedError",
     "RetryableError",
     "Worker",
     "WorkerOptions",

@@ -54,7 +54,7 @@ class DataAccess:
 
     def of(self, request: pb.JobRequest, abort: Abort) -> JobData:
         if not self._redis_url and request.env.get("SVC_RESULT_URL"):
-            return _UrlData(request.env, abort, self._max_bytes)
+            return UrlData(request.env, abort, self._max_bytes)
         if self._redis is None:
             self._redis = _connect(DEFAULT_REDIS_URL)
         return _RedisData(self._redis, request, self._result_ttl_sec, self._max_bytes)
@@ -132,7 +132,7 @@ async def _attempt(command: Awaitable[T]) -> T:
         raise RetryableError("the store did not answer", code="store_unavailable") from error
 
 
-class _UrlData:
+class UrlData:
     """Through the gateway. Error messages never contain a URL, because its token is a credential."""
 
     def __init__(self, env: Mapping[str, str], abort: Abort, max_bytes: int) -> None:
@@ -154,8 +154,16 @@ class _UrlData:
         query = {"content_type": content_type, "retention": retention, "labels": json.dumps(dict(labels))}
         return _pointer(await self._send("SVC_ARTIFACT_URL", "POST", data, query), "artifact_ptr")
 
+    async def send_json(self, name: str, body: bytes) -> bytes:
+        return await self._send(name, "POST", body, media_type="application/json")
+
     async def _send(
-        self, name: str, method: str, body: bytes | None = None, query: Mapping[str, str] | None = None
+        self,
+        name: str,
+        method: str,
+        body: bytes | None = None,
+        query: Mapping[str, str] | None = None,
+        media_type: str = "application/octet-stream",
     ) -> bytes:
         url = urlsplit(self._env.get(name, ""))
         if url.scheme not in ("http", "https") or not url.netloc:
@@ -165,7 +173,7 @@ class _UrlData:
         tries = 1
         while True:
             self._abort.check()
-            status, answer = await asyncio.to_thread(_request, target, method, body, self._max_bytes)
+            status, answer = await asyncio.to_thread(_request, target, method, body, self._max_bytes, media_type)
             if 200 <= status < 300:
                 return answer
             if status not in TRANSIENT or tries == MAX_TRIES:
@@ -184,8 +192,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 _opener = urllib.request.build_opener(_NoRedirect)
 
 
-def _request(url: str, method: str, body: bytes | None, max_bytes: int) -> tuple[int, bytes]:
-    headers = {"Content-Type": "application/octet-stream"} if body is not None else {}
+def _request(
+    url: str, method: str, body: bytes | None, max_bytes: int, media_type: str
+) -> tuple[int, bytes]:
+    headers = {"Content-Type": media_type} if body is not None else {}
     request = urllib.request.Request(url, data=body, method=method, headers=headers)
     try:
         with _opener.open(request, timeout=ANSWER_TIMEOUT_SEC) as answer:

@@ -33,6 +33,13 @@ class RetryableError(JobError):
     status = pb.JOB_STATUS_FAILED_RETRYABLE
 
 
+class NotAppliedError(RetryableError):
+    """Raised by the function of an effect: it certainly did not happen, so the next attempt may make it.
+
+    Any other error leaves its outcome unknown. The job ends FAILED_RETRYABLE.
+    """
+
+
 class FatalError(JobError):
     """No retry can help: the job ends FAILED_FATAL."""
 

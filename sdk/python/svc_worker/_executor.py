@@ -19,6 +19,7 @@ import nats.js.errors
 from . import _wire as wire
 from ._abort import Abort
 from ._data import DataAccess, JobData, parse_context, too_large
+from ._effects import Effects
 from ._errors import FatalError, JobAborted, JobError, RetryableError, to_failure, well_formed
 from ._grants import Grants, with_approved_input
 from ._job import DispatchKey, Job, JobPowers, read_constraints
@@ -348,7 +349,8 @@ class Executor:
             principal_id=request.principal_id,
             logger=logger,
             _powers=JobPowers(
-                running.abort, reports.progress.report, reports.shown.log, reports.shown.write, cost, write_artifact
+                running.abort, reports.progress.report, reports.shown.log, reports.shown.write, cost, write_artifact,
+                Effects(request.env, running.abort).run,
             ),
         )
 

@@ -73,6 +73,8 @@ class Heartbeats:
             wire.DISPATCH_ECHO_LABEL: "true",
             wire.INLINE_DATA_LABEL: "true",
         }
+        if options.effects:
+            labels[wire.EFFECTS_LABEL] = "true"
         if options.grants.mode != "off":
             labels[wire.GRANTS_LABEL] = "true"
         if options.redis_url:

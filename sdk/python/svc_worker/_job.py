@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -49,6 +49,7 @@ class JobPowers:
     stream: Callable[[str], None]
     cost: Callable[[float], None]
     write_artifact: WriteArtifact
+    effect: Callable[[str, Callable[[], Awaitable[Any] | Any]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,6 +129,15 @@ class Job:
     def cost(self, usd: float) -> None:
         """Reports the cost of the job in US dollars; calls add up, and failed jobs count too. Raises ValueError."""
         self._powers.cost(usd)
+
+    async def effect(self, key: str, make: Callable[[], Awaitable[Any] | Any]) -> Any:
+        """Makes a side effect at most once for all attempts of the job, and returns its result.
+
+        Also when an earlier attempt made it. The result must be JSON of at most 16 KiB. `key` names the effect within the job.
+        Raises FatalError `outcome_unknown` when an earlier attempt may have made it, and RetryableError when it cannot be
+        recorded. See docs/reference/effects.md.
+        """
+        return await self._powers.effect(key, make)
 
     async def save_artifact(
         self,

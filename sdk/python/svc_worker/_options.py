@@ -62,6 +62,9 @@ class WorkerOptions:
     service_keys: Sequence[str] = ()
     #: Dispatches that the worker starts, by the grants that the services sign.
     grants: GrantOptions = GrantOptions()
+    #: Requests the URL that `job.effect` needs also with a Redis URL. Without one each dispatch has it, where the
+    #: installation has data URLs.
+    effects: bool = False
     #: Gets a session when both `signing_key` and `service_keys` are given. Off where the services have no sessions.
     sessions: bool = True
     #: Prefix of the domains of the handshake, as in SVC_HANDSHAKE_DOMAIN_PREFIX of the services.

@@ -26,6 +26,7 @@ MESSAGE_ID_HEADER = "Nats-Msg-Id"
 BOOT_ID_LABEL = "svc.boot_id"
 DISPATCH_ECHO_LABEL = "svc.echoes_dispatch"
 INLINE_DATA_LABEL = "svc.inline_data"
+EFFECTS_LABEL = "svc.effects"
 GRANTS_LABEL = "svc.grants"
 STORE_ACCESS_LABEL = "svc.store_access"
 

@@ -51,7 +51,8 @@ describe('arbitrary requests', () => {
     },
   );
 
-  const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body);
+  // Of a data URL the token is verified before the body is read.
+  const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body && !endpoint.signedUrl);
   it.each(withBody.map((endpoint): [string, Endpoint] => [endpoint.id, endpoint]))(
     '413: a body of %s over its limit, with and without a Content-Length',
     async (_id, endpoint) => {

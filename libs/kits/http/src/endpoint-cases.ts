@@ -76,8 +76,9 @@ function withoutPermission(endpoint: Endpoint, { send, unable }: CaseWorld): End
 }
 
 function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
-  const { body, bodyIgnoresUnknown } = endpoint;
-  if (!body) return [];
+  const { body, bodyIgnoresUnknown, signedUrl } = endpoint;
+  // The token of a data URL is verified before the body is read, and no caller of the tests has one.
+  if (!body || signedUrl) return [];
   const described = Object.keys((body.describe() as { keys?: Record<string, unknown> }).keys ?? {});
   const send = (text: string) =>
     world.send({
