@@ -21,7 +21,7 @@ import { openPlatform, openServiceKernel, startLoops, whenAvailable } from '@svc
 import { WorkerRegistry } from '@svc/dispatch';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
-import { openStoreAccess, openWorkerTrust, serveHandshakes, type OpenStoreAccess } from '@svc/worker-trust';
+import { openStoreAccess, openWorkerTrust, serveHandshakes } from '@svc/worker-trust';
 import { startConsumers } from './consumers';
 import { reportRefusedWorkers, reportStoreAccess, schedulingEvents } from './events';
 import { queueHooks, readGauges } from './gauges';
@@ -47,7 +47,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   metrics.buildInfo.set({ version: build.version }, 1);
   certificateGauges(opened, schedulerEnv, env, clock);
   const registry = new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
-  let access: OpenStoreAccess | undefined;
+  const afterReconnect: (() => void)[] = [];
   const platform = await openPlatform(boot, {
     service: 'scheduler',
     queues,
@@ -58,7 +58,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     onDisconnected: () => registry.busDisconnected(),
     onReconnected: () => {
       registry.busConnected(clock.nowMs());
-      access?.reconnected();
+      for (const run of afterReconnect) run();
     },
   });
   const { store, bus } = platform;
@@ -76,7 +76,8 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
   const trust = await openWorkerTrust(boot, platform, reportRefusedWorkers(metrics, log));
-  access = await openStoreAccess(boot, platform, reportStoreAccess(metrics, log));
+  const access = await openStoreAccess(boot, platform, reportStoreAccess(metrics, log));
+  afterReconnect.push(() => access.reconnected());
   serveHandshakes(boot, platform, {
     workers: trust,
     signer,

@@ -10,7 +10,7 @@ export {
 } from './attestation';
 export { type CredentialDeps, toStoredToken, workersScope } from './create-credential';
 export { renderNatsAccounts } from './access/nats-accounts';
-export { openStoreAccess, type OpenStoreAccess, type StoreAccessEvents } from './access/open-store-access';
+export { openStoreAccess, type StoreAccessEvents } from './access/open-store-access';
 export { serveHandshakes } from './serve-handshakes';
 export { openWorkerTrust } from './open-worker-trust';
 export { workerTrustRoutes, type WorkerTrustContext } from './routes';
