@@ -53,6 +53,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   planted.secondAgent = String((await send('agents.create'))['id']);
   await send('agents.update');
   planted.delegation = String((await send('agents.delegate'))['jti']);
+  await send('agents.verifyDelegation');
   await send('agents.revokeDelegation');
   planted.effect = await plantEffect(api, words, of.worker);
   await send('effects.settle');

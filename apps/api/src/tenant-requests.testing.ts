@@ -74,6 +74,7 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     ...{ target_agent_id: secondAgent, ttl_seconds: 0, parent_token: undefined },
     ...{ allowed_actions: undefined, allowed_topics: undefined },
   }),
+  'agents.verifyDelegation': () => ({ token: 'x', expected_audience: undefined }),
   'agents.revokeDelegation': (_words, _tenant, { delegation }) => ({ jti: delegation, cascade: true }),
   'approvals.repair': () => ({ apply: true }),
   'holds.create': (_words, tenant) => ({ tenant_id: tenant }),

@@ -1,6 +1,7 @@
 import { limits, type AgentStatus, type AgentView, type AuditAct, type DeniedEvent } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import type { Keys } from './keys';
+import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 /** A registered agent. */
@@ -50,7 +51,7 @@ export class AgentRepository {
   async write(tenant: string, { agent, expected, createdUs, act }: AgentWrite): Promise<AgentWriteOutcome> {
     const { id, status } = agent;
     const args = [id, tenant, JSON.stringify(agent), status, expected, createdUs, limits.tenantAgents];
-    const reply = await runScript(this.redis, 'writeAgent', this.keys.agent(id), ...args, JSON.stringify(act));
+    const reply = await runScript(this.redis, 'writeAgent', this.keys.agent(id), ...args, luaJson(act));
     const [kind, detail] = reply as [AgentWriteOutcome['kind'], string?];
     if (kind === 'written') return { kind, revision: Number(detail) };
     return kind === 'full' ? { kind, count: Number(detail) } : { kind };

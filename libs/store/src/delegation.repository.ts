@@ -69,7 +69,7 @@ export class DelegationRepository {
 
   async revoke(scope: TenantScope, revocation: DelegationRevocation): Promise<RevocationOutcome> {
     const { jti, at, reason, cascade, act, cascadedAct } = revocation;
-    const acts = [JSON.stringify(act), JSON.stringify(cascadedAct)];
+    const acts = [JSON.stringify(act), luaJson(cascadedAct)];
     const args = [jti, scope, at, reason, cascade ? 1 : 0, MAX_CASCADE_DEPTH, ...acts];
     const reply = await runScript(this.redis, 'revokeDelegation', this.keys.delegation(jti), ...args);
     const [kind, cascaded] = reply as [RevocationOutcome['kind'], string?];

@@ -19,6 +19,7 @@ describe('arbitrary requests', () => {
       GATEWAY_MAX_JSON_BODY_BYTES: String(limitBytes),
       GATEWAY_MAX_JOB_PAYLOAD_BYTES: String(limitBytes),
       ARTIFACT_MAX_BYTES: String(limitBytes),
+      SVC_DELEGATION_PRIVATE_KEY: '6'.repeat(64),
     },
   });
   const caller = { 'X-API-Key': identities.boss.key };

@@ -49,11 +49,10 @@ const isWanted = (agent: AgentView, { status, risk_tier, team }: ListAgentsQuery
 
 const toCursor = ({ createdUs, id }: AgentPosition): string => Buffer.from(`${createdUs} ${id}`).toString('base64url');
 
-const cursorText = /^(\d{1,17}) ([\w-]{1,128})$/;
-
 function parseCursor(cursor: string): AgentPosition {
-  const [, createdUs, id] = cursorText.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (createdUs !== undefined && id !== undefined) return { createdUs, id };
+  const [createdUs = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  const us = Number(createdUs);
+  if (Number.isSafeInteger(us) && us > 0 && id !== '' && more.length === 0) return { createdUs: String(us), id };
   const violation = { in: 'query', field: 'cursor', message: 'must be the cursor of a page' };
   throw new AppError('agent_request_invalid', { violations: [violation] });
 }

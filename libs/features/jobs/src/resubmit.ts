@@ -92,8 +92,8 @@ async function requireResubmitted(agents: CheckAgentDeps, job: AgentJob): Promis
   throw new AppError('agent_denied', { sub_reason: check.reason, agent_id: job.request.agent_id });
 }
 
-const setByService = /^(agent_id$|approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
+const setByService = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
 
-/** Labels of an old job that a new one inherits: none that approval, policy or the bus set. */
+/** Labels of an old job that a new one inherits: none that approval, policy or the bus set, and no agent. */
 export const inheritedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(labels).filter(([label]) => !setByService.test(label)));
+  Object.fromEntries(Object.entries(labels).filter(([label]) => label !== 'agent_id' && !setByService.test(label)));

@@ -47,6 +47,12 @@ describe('agents', () => {
     expect(statusAndCode(await api.as('admin').get(`${path}?cursor=x`))).toEqual({ status: 400, code: 'AGENT_REQUEST_INVALID' });
   }); // prettier-ignore
 
+  it('204: an agent whose texts are no valid Unicode is registered and revoked', async () => {
+    const id = await created({ name: 'a\ud800b', owner: '\udfff', description: '\u0000' });
+
+    expect((await api.as('admin').del(`${path}/${id}`)).status).toBe(204);
+  });
+
   it('400: a revoked agent stays revoked', async () => {
     const id = await created();
     await api.as('admin').del(`${path}/${id}`);
