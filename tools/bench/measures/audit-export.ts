@@ -1,4 +1,4 @@
-import { auditRoutes, type AuditContext, type Sealer } from '@svc/audit';
+import { auditRoutes, ExportMemory, type AuditContext, type Sealer } from '@svc/audit';
 import { soc2Controls } from '@svc/audit-formats';
 import { exportAudit, type Caller } from '@svc/contract';
 import { mount, serve, type MountOptions } from '@svc/http';
@@ -46,6 +46,7 @@ export async function exportRate(store: Store, sealer: Sealer, events: number): 
       },
       controls: soc2Controls,
       version: '0.0.0',
+      memory: new ExportMemory(128 * 1_024 * 1_024),
       onExported: () => undefined,
       onFailure: unused,
     },

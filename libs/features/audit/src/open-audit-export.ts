@@ -11,6 +11,7 @@ import { timestampAnchor } from './anchors/timestamp-anchor';
 import { webhookAnchor } from './anchors/webhook-anchor';
 import type { Anchor } from './anchors/anchor';
 import type { ExportDeps } from './export/export-events';
+import { ExportMemory } from './export/kept-events';
 import { ExportStateRepository } from './exporter/export-state.repository';
 import { Exporter } from './exporter/exporter';
 import type { ExporterStatus } from './exporter/exporter-routes';
@@ -47,6 +48,8 @@ export interface AuditExportParts {
   audit: Pick<Audit, 'sealer' | 'verification'>;
 }
 
+/** Of all exports of a process. */
+const EXPORT_MEMORY_BYTES = 128 * 1_024 * 1_024;
 const EXPORT_EVERY_MS = 1_000;
 /** Longer than a run of the exporter with its last delivery. */
 const EXPORT_LEASE_MS = 60_000;
@@ -122,6 +125,7 @@ export function openAuditExport(
       verification: { ...audit.verification, sealer: audit.sealer },
       controls: readMapping(env.soc2MappingPath),
       version: build.version,
+      memory: new ExportMemory(EXPORT_MEMORY_BYTES),
       onExported: (format, status, events) => {
         metrics.auditExports.inc({ format, status });
         metrics.auditExportEvents.observe({ format }, events);

@@ -1,3 +1,4 @@
+import type { SignedCheckpoint } from '@svc/audit-chain';
 import { controlFinder, controlLegend, readFacts, type Controls } from '@svc/audit-formats';
 import {
   AppError,
@@ -10,11 +11,18 @@ import {
 import { ByteStream } from '@svc/http';
 import type { License } from '@svc/identity';
 import type { Clock } from '@svc/platform';
-import { describeAct, type AuditRepository, type ConfigRepository, type LegalHoldRepository } from '@svc/store';
+import {
+  describeAct,
+  type AuditRepository,
+  type ConfigRepository,
+  type LegalHoldRepository,
+  type StoredAuditEvent,
+} from '@svc/store';
 import { chainTenant } from '../chain/chain-scope';
 import { verifyPart, type VerifyDeps } from '../chain/verify-chain';
 import { openWriter, type ExportWriter } from './export-lines';
 import { readExportQuery, rowFits, type ExportRequest } from './export-query';
+import { KeptEvents, type ExportMemory } from './kept-events';
 import { readPolicyWindows } from './policy-windows';
 
 export interface ExportDeps {
@@ -29,6 +37,7 @@ export interface ExportDeps {
   controls: Controls;
   /** Of the product. */
   version: string;
+  memory: ExportMemory;
   /** The end of an export, after its last byte. */
   onExported(format: AuditExportFormat, status: 'complete' | 'failed', events: number): void;
   onFailure(error: unknown): void;
@@ -46,8 +55,8 @@ interface ExportPlan extends ExportRequest {
 }
 
 /**
- * Exports the events of a tenant between two times, oldest first. The range is read twice: once to verify and count it for the
- * manifest, which comes first, and once to write it. Two batches are in memory at any time.
+ * Exports the events of a tenant between two times, oldest first. The range is verified and counted for the manifest, which comes
+ * first, and then written. Its first events are kept in memory in between; the others are read again, two batches at a time.
  *
  * @throws tier_limit_exceeded, tenant_access_denied, and those of `readExportQuery`
  */
@@ -132,12 +141,16 @@ async function* writeExport(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const now = () => new Date(deps.clock.nowMs()).toISOString();
+  const kept = new KeptEvents(deps.memory);
   // A failure here is the error of the request: nothing was sent yet.
-  const survey = await surveyRange(deps, plan);
+  const survey = await surveyRange(deps, plan, kept).catch((error: unknown) => {
+    kept.release();
+    throw error;
+  });
   const counts = {
     event_count: survey.count,
     max_events_cap: plan.cap,
-    checkpoint: (await deps.store.audit.newestCheckpoint(plan.tenant)) ?? null,
+    checkpoint: survey.checkpoint,
   };
   let written = 0;
   let status: 'complete' | 'failed' = 'failed';
@@ -157,7 +170,7 @@ async function* writeExport(
       row_filter: plan.rowFilter,
       row_filter_applied: Object.keys(plan.rowFilter).length > 0,
     });
-    for await (const { text, rows } of readRows(deps, plan, writer, survey)) {
+    for await (const { text, rows } of readRows(deps, plan, writer, { ...survey, kept })) {
       if (signal.aborted) throw new Error('the export was stopped');
       written += rows;
       yield text;
@@ -169,6 +182,7 @@ async function* writeExport(
     deps.onFailure(error);
     yield writer.end('error', { error: 'the export is incomplete; repeat it', at: now(), events_written: written });
   } finally {
+    kept.release();
     deps.onExported(plan.format, status, written);
   }
 }
@@ -180,30 +194,36 @@ interface Survey {
   isTruncated: boolean;
   /** Id of the last event that was counted, so that none is exported that came later; '' = none. */
   lastId: string;
+  checkpoint: SignedCheckpoint | null;
 }
 
-async function surveyRange(deps: ExportDeps, plan: ExportPlan): Promise<Survey> {
+async function surveyRange(deps: ExportDeps, plan: ExportPlan, kept: KeptEvents): Promise<Survey> {
   const fits = rowFits(plan.rowFilter);
   const hasFilter = Boolean(plan.rowFilter.event_type ?? plan.rowFilter.severity ?? plan.rowFilter.category);
   let [matching, lastId] = [0, ''];
   const verification = await verifyPart({ ...deps.verification, store: deps.store }, plan.tenant, plan, (event) => {
     lastId = event.id;
+    kept.add(event);
     if (!hasFilter || fits(readFacts(event.text))) matching += 1;
   });
   const most = Math.min(plan.cap, plan.limit ?? plan.cap);
-  return { verification, count: Math.min(matching, most), isTruncated: matching > most, lastId };
+  const checkpoint = (await deps.store.audit.newestCheckpoint(plan.tenant)) ?? null;
+  return { verification, count: Math.min(matching, most), isTruncated: matching > most, lastId, checkpoint };
 }
 
-/** The rows in batches. The next batch is read while one is written. */
+/** The rows in batches. The next batch is read while one is written, unless it is kept. */
 async function* readRows(
   { store }: ExportDeps,
   plan: ExportPlan,
   writer: ExportWriter,
-  { count, lastId }: Survey,
+  { count, lastId, kept }: Survey & { kept: KeptEvents },
 ): AsyncGenerator<{ text: string; rows: number }> {
   const fits = rowFits(plan.rowFilter);
   if (count === 0) return;
-  const next = (from: string) => store.audit.page(plan.tenant, from, lastId, BATCH);
+  const next = async (from: string): Promise<StoredAuditEvent[]> => {
+    const events = kept.next(BATCH);
+    return events.length > 0 ? events : store.audit.page(plan.tenant, from, lastId, BATCH);
+  };
   for (let left = count, ahead = next(String(plan.fromMs)); left > 0;) {
     const batch = await ahead;
     const last = batch.at(-1);
