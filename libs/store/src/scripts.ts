@@ -9,6 +9,7 @@ import { luaKeys } from './keys';
 import { ScriptBatches, type Argument, type FollowUp } from './script-batches';
 import { buildLibrary } from './script-library';
 import type { ScriptName } from './script-name';
+import { scopeIncludes } from './script-scopes';
 
 /** A transition table in Lua: `{ event = { from = { ... }, to = '...' } }`. */
 const luaMoves = (moves: Readonly<Record<string, { from: readonly string[]; to: string }>>) =>
@@ -72,6 +73,7 @@ export function loadScripts(
       const [name = '', numberOfKeys] = file.replace('.lua', '').split('-');
       return { name, numberOfKeys: Number(numberOfKeys), body: read(file) };
     });
+  const batch = read('include/batch.lua');
   const library = buildLibrary(
     shard,
     [
@@ -83,11 +85,14 @@ export function loadScripts(
       `local EFFECT_MOVES = ${luaMoves(effectStates.moves)}`,
       `local ENDING_FIELDS = ${luaList(endingFields)}`,
       `local CHANGE_FIELDS = ${luaList(changeFields)}`,
-      ...includes.map((name) => read(`include/${name}.lua`)),
+      ...scopeIncludes(
+        includes.map((name) => read(`include/${name}.lua`)),
+        [...scripts.map(({ body }) => body), batch],
+      ),
       'local scripts = {}',
       ...scripts.map(({ name, body }) => `scripts.${name} = function(KEYS, ARGV)\n${body}\nend`),
     ].join('\n'),
-    read('include/batch.lua'),
+    batch,
   );
   const keyCounts = new Map(scripts.map(({ name, numberOfKeys }) => [name, numberOfKeys]));
   loaded.set(redis, { shard, batches: new ScriptBatches(redis, library, keyCounts) });
