@@ -1,4 +1,5 @@
 import {
+  decodePacket,
   durableName,
   encodePacket,
   messageId,
@@ -15,12 +16,12 @@ import {
 } from '@svc/contract';
 import { connect, Events, type Msg, type NatsConnection } from 'nats';
 import { CoreSubscription } from './core-subscription';
-import type { Delivery, Outcome } from './delivery';
+import { readOrigin, type Delivery, type Outcome } from './delivery';
 import { DurableConsumption, type ConsumptionOptions } from './durable-consumption';
 import { DurablePublisher, type Stored } from '@svc/jetstream';
 import { connectionOptions, type BusOptions } from './options';
 import { packetHandler, type PacketDelivery } from './packet-handler';
-import { RefusalReports, type RefusedPacket } from './refusals';
+import { RefusalReports, wrongSender, type RefusedPacket } from './refusals';
 import {
   deleteMessage,
   deleteWorkerConsumers,
@@ -252,6 +253,7 @@ export class Bus {
     const running = new Set<Promise<void>>();
     const callback = (error: Error | null, message: Msg) => {
       if (error) return onError(error);
+      if (this.isOfAnotherWorker(message)) return;
       const work = handler(message.data)
         .then((reply) => void (reply && message.respond(reply)))
         .catch(onError)
@@ -299,6 +301,16 @@ export class Bus {
   async abandon(): Promise<void> {
     this.publisher.close();
     await this.connection.close();
+  }
+
+  /** Reports a request in the name of another worker than the one whose connection sent it. */
+  private isOfAnotherWorker(message: Msg): boolean {
+    const origin = readOrigin(message.subject);
+    const decoded = origin.connection === undefined ? undefined : decodePacket(message.data);
+    if (!origin.connection || decoded?.kind !== 'ok' || decoded.packet.sender_id === origin.connection) return false;
+    const delivery = { ...origin, bytes: message.data, deliveries: 1 };
+    this.refusals.report(delivery, wrongSender(origin.connection, decoded.packet));
+    return true;
   }
 
   private seal(bytes: Uint8Array): Uint8Array {

@@ -70,14 +70,18 @@ describe('packets of workers whose server states them in the subject', () => {
     await close();
   });
 
-  it('are answered like others', async () => {
-    const { bus, sender, close } = await open();
+  it('are answered like others when they are requests, and in the name of another worker they are not', async () => {
+    const { bus, sender, refused, close } = await open();
     bus.respond(subjects.workerChallenge.name, 'svc-scheduler', async (bytes) => bytes);
     await bus.flush();
 
     const reply = await sender.request(sentBySubject('w1', subjects.workerChallenge.name), 'x');
 
     expect(reply.string()).toBe('x');
+    const request = (id: string) => sender.request(sentBySubject('w1', subjects.workerChallenge.name), beat(id), { timeout: 500 }); // prettier-ignore
+    expect((await request('w1')).data).toHaveLength(beat('w1').length);
+    await expect(request('w2')).rejects.toThrow('TIMEOUT');
+    expect(refused).toMatchObject([{ code: 202, reason: 'sender w2 on the connection of worker w1' }]);
     await close();
   });
 });
