@@ -1,3 +1,4 @@
+import { ExportMemory } from '@svc/audit';
 import { emptyHead, sealFacts, type ChainHead } from '@svc/audit-chain';
 import { canonicalJson } from '@svc/json';
 import { keys } from '@svc/store';
@@ -16,6 +17,8 @@ describe('GET /api/v1/audit/export', () => {
       SVC_AUDIT_HMAC_KEY: 'h'.repeat(32),
       SVC_AUDIT_SIGNING_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     },
+    // Smaller than the largest export here, so that a part of it is read again.
+    context: (ctx) => ({ ...ctx, auditExports: { ...ctx.auditExports, memory: new ExportMemory(1_000_000) } }),
   });
   beforeEach(() => api.license('enterprise'));
 
