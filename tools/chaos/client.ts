@@ -19,6 +19,8 @@ export interface SubmitWish {
   topic: string;
   key: string;
   prompt?: string;
+  /** Agent that submits the job. */
+  agentId?: string;
 }
 
 /** Delay before the first retry; doubled each time. */
@@ -36,14 +38,30 @@ export class JournalClient {
    * @returns the id of the job
    * @throws Error with the error response
    */
-  async submit({ topic, key, prompt = 'unload berth 7' }: SubmitWish, patienceMs?: number): Promise<string> {
-    const send = () =>
-      this.send('POST', '/api/v1/jobs', { topic, prompt, estimated_cost: 0.01 }, { 'Idempotency-Key': key });
+  async submit({ topic, key, prompt = 'unload berth 7', agentId }: SubmitWish, patienceMs?: number): Promise<string> {
+    const headers = { 'Idempotency-Key': key, ...(agentId !== undefined && { 'X-Agent-Id': agentId }) };
+    const send = () => this.send('POST', '/api/v1/jobs', { topic, prompt, estimated_cost: 0.01 }, headers);
     const call = { act: 'submit', jobId: '', key, body: `${topic} ${prompt}` } as const;
     const { body } = await this.insist(send, ({ body }) => ({ ...call, jobId: text(body['job_id']) }), patienceMs);
     const jobId = text(body['job_id']);
     if (jobId === '') throw new Error(`the submission was rejected: ${JSON.stringify(body)}`);
     return jobId;
+  }
+
+  /** Registers an agent that may run every job. @returns its id */
+  async registerAgent(name: string): Promise<string> {
+    const agent = { name, owner: 'chaos', risk_tier: 'low', allowed_topics: ['*'], allowed_pools: ['*'] };
+    const { body } = await this.insist(
+      () => this.send('POST', '/api/v1/agents', agent),
+      () => ({ act: 'agent', jobId: '' }),
+    );
+    return text(body['id']);
+  }
+
+  /** Suspends an agent, which cancels its job. */
+  stopAgent(id: string, jobId: string): Promise<Answered> {
+    const send = () => this.send('PUT', `/api/v1/agents/${id}`, { status: 'suspended' });
+    return this.insist(send, () => ({ act: 'cancel', jobId }));
   }
 
   cancel(jobId: string): Promise<Answered> {

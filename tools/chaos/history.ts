@@ -5,6 +5,7 @@ import type { RunState, TimelineEvent } from '@svc/workflow';
 export interface Call {
   act:
     | 'submit'
+    | 'agent'
     | 'cancel'
     | 'approve'
     | 'reject'

@@ -6,7 +6,8 @@ import { runScenarios } from './run-scenarios';
 import { heldBy, reach, startStageWorker, type Ending, type Scenario, type Stage } from './stage';
 import type { World } from './world';
 
-const submit = ({ world }: Stage, topic: string) => world.client('admin').submit({ topic, key: randomUUID() });
+const submit = ({ world }: Stage, topic: string, agentId?: string) =>
+  world.client('admin').submit({ topic, key: randomUUID(), ...(agentId !== undefined && { agentId }) });
 
 const one = (jobId: string, state: JobState): Ending[] => [{ jobId, state }];
 
@@ -78,6 +79,23 @@ export const scenarios: readonly Scenario[] = [
       await stage.world.client('admin').cancel(jobId);
       // The worker did not receive the cancel.
       await stage.worker.answer(request, { status: 'SUCCEEDED' });
+      return one(jobId, 'CANCELLED');
+    },
+  },
+  {
+    name: 'agent-stop',
+    services: ['api'],
+    async play(stage) {
+      const admin = stage.world.client('admin');
+      const agent = await admin.registerAgent('chaos');
+      const jobId = await submit(stage, 'job.chaos.slow', agent);
+      await reach(stage.world, jobId, ['RUNNING']);
+      await heldBy(stage, jobId);
+      stage.begin();
+      await admin.stopAgent(agent, jobId);
+      await reach(stage.world, jobId, ['CANCELLED']);
+      const late = await admin.ask('GET', `/api/v1/agents/${agent}`);
+      if (late.status === 200 && late.body['status'] !== 'suspended') throw new Error('the agent is not suspended');
       return one(jobId, 'CANCELLED');
     },
   },
