@@ -70,49 +70,7 @@ const errors = () =>
     ),
   );
 
-const diagram = (machine: { moves: Readonly<Record<string, { from: readonly string[]; to: string }>> }) => {
-  const arrows = Object.entries(machine.moves).flatMap(([event, { from, to }]) =>
-    from.map((state) => `  ${state} --> ${to}: ${event}`),
-  );
-  return ['```mermaid', 'stateDiagram-v2', ...arrows, '```'].join('\n');
-};
-const moves = (machine: { moves: Readonly<Record<string, { from: readonly string[]; to: string }>> }) =>
-  table(
-    ['Move', 'From', 'To'],
-    Object.entries(machine.moves).map(([event, { from, to }]) => [`\`${event}\``, from.join(', '), to]),
-  );
-const states = () =>
-  page(
-    'States',
-    'libs/core/lifecycle/src/<record>.states.ts',
-    'No other transition is possible: the script that applies transitions reads the same table.',
-    '## Job',
-    `The initial state of a job is PENDING. Terminal states: ${terminalStates.join(', ')}.`,
-    moves(jobStates),
-    diagram(jobStates),
-    '## Approval',
-    moves(approvalStates),
-    diagram(approvalStates),
-    '## Workflow run',
-    `The initial status of a run is pending. Final statuses: ${runEnds.join(', ')}.`,
-    moves(runStates),
-    diagram(runStates),
-    '## Step of a run',
-    moves(stepStates),
-    diagram(stepStates),
-    '## Worker pool',
-    'A pool is created active.',
-    moves(poolStates),
-    diagram(poolStates),
-    '## Effect',
-    'An effect is created begun, before its function runs.',
-    moves(effectStates),
-    diagram(effectStates),
-    '## Run of an evaluation dataset',
-    'A small run is created running, a large one pending.',
-    moves(evalRunStates),
-    diagram(evalRunStates),
-  );
+const states = () => page('States', 'libs/core/lifecycle/src/<record>.states.ts', ...buildStateParts(table));
 
 const queuesPage = () =>
   page(
