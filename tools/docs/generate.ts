@@ -4,17 +4,6 @@
  */
 import { builtInRoles, endpoints, errorCodes, permissions, streams, subjects, type Access } from '@svc/contract';
 import { openapi } from '@svc/http';
-import {
-  approvalStates,
-  effectStates,
-  evalRunStates,
-  jobStates,
-  poolStates,
-  runEnds,
-  runStates,
-  stepStates,
-  terminalStates,
-} from '@svc/lifecycle';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -38,6 +27,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { apiInfo } from '../../apps/api/src/api-info';
 import { scanningParts } from './scanning';
 import { settingParts } from './settings';
+import { buildStateParts } from './states';
 import { wireExtensions } from './wire-extensions';
 import { wireTypes } from './wire-messages';
 import { workerSubjectRows } from './worker-subjects';

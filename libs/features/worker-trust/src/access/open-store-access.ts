@@ -8,7 +8,8 @@ import { NatsAccess } from './nats-access';
 import { RedisAccess } from './redis-access';
 import { StoreAccess, type StoreAccessDeps } from './store-access';
 
-type AccessEnv = Parameters<typeof redisOptions>[0] & Pick<SchedulerEnv, 'natsWorkersFile' | 'redisAclUrl'>;
+type AccessEnv = Parameters<typeof redisOptions>[0] &
+  Pick<SchedulerEnv, 'defaultTenant' | 'natsWorkersFile' | 'redisAclUrl'>;
 
 const SYNC_EVERY_MS = 500;
 
@@ -31,7 +32,7 @@ export async function openStoreAccess(
   admin?.on('error', (error: Error) =>
     log.oncePer('redis-acl', 10_000).warn('the connection that manages Redis users failed', { error }),
   );
-  const targets = [...(nats ? [nats] : []), ...(admin ? [new RedisAccess(admin)] : [])];
+  const targets = [...(nats ? [nats] : []), ...(admin ? [new RedisAccess(admin, env.defaultTenant)] : [])];
   const access = new StoreAccess({ trust: new WorkerTrustRepository(store.redis), targets, ...events });
   const failed = (error: unknown) =>
     log

@@ -8,7 +8,8 @@ const PREFIX = workerRedisUser('');
 const BATCH_SIZE = 500;
 
 /**
- * Lets workers connect to Redis: makes its users equal to the credentials. Redis forgets users that were created at runtime
+ * Lets workers connect to Redis: makes its users equal to the credentials of the default tenant, whose workers serve all tenants.
+ * The names of keys contain no tenant, so workers of one tenant use data URLs, which open the data of their jobs only. Redis forgets users that were created at runtime
  * when it restarts, so all are compared again after each connection.
  */
 export class RedisAccess implements AccessTarget {
@@ -18,7 +19,10 @@ export class RedisAccess implements AccessTarget {
   private hasSetRules = false;
 
   /** @param admin a connection that may run ACL LIST, SETUSER and DELUSER */
-  constructor(private readonly admin: Redis) {
+  constructor(
+    private readonly admin: Redis,
+    private readonly defaultTenant: string,
+  ) {
     admin.on('ready', () => (this.isStale = true));
   }
 
@@ -39,7 +43,8 @@ export class RedisAccess implements AccessTarget {
 
   private async reconcile(workers: AccessList): Promise<AccessChanges> {
     const found = readUsers((await this.admin.call('ACL', 'LIST')) as string[]);
-    const wanted = new Map([...workers].map(([id, { redisDigest }]) => [workerRedisUser(id), redisDigest]));
+    const served = [...workers].filter(([, { tenant }]) => tenant === this.defaultTenant);
+    const wanted = new Map(served.map(([id, { redisDigest }]) => [workerRedisUser(id), redisDigest]));
     const commands: string[][] = [];
     for (const name of found.keys()) if (!wanted.has(name)) commands.push(['ACL', 'DELUSER', name]);
     for (const [name, digest] of wanted) {

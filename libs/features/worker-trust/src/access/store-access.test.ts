@@ -55,10 +55,10 @@ describe('users of the stores', () => {
       onApplied: (...call) => void applied.push(call),
       onFailed: (store, error) => void failed.push(`${store}: ${String(error)}`),
     });
-  const give = async (worker_id: string) => {
+  const give = async (worker_id: string, tenant_id = 'acme') => {
     const token = newWorkerToken();
     const credential = {
-      ...{ worker_id, tenant_id: 'acme', allowed_pools: ['main'], allowed_topics: ['job.>'], public_keys: [] },
+      ...{ worker_id, tenant_id, allowed_pools: ['main'], allowed_topics: ['job.>'], public_keys: [] },
       ...{ created_by: 'ann', created_at: '2026-01-01T00:00:00.000Z' },
     };
     // A cheap hash: argon2 is no part of this.
@@ -78,7 +78,7 @@ describe('users of the stores', () => {
   const accounts = () => [...readFileSync(file, 'utf8').matchAll(/^"(worker-[^"]+)"/gm)].map(([, name]) => name);
 
   it('follow credentials, and nothing is written while these do not change', async () => {
-    const access = open([new NatsAccess(file, bus), new RedisAccess(duplicate())]);
+    const access = open([new NatsAccess(file, bus), new RedisAccess(duplicate(), 'acme')]);
     await Promise.all([give('w1'), give('w2')]);
     await access.sync();
     expect([accounts(), await listUsers()]).toEqual([['worker-w1', 'worker-w2'], ['worker-w1', 'worker-w2']]);
@@ -98,6 +98,19 @@ describe('users of the stores', () => {
     expect(failed).toEqual([]);
   }); // prettier-ignore
 
+  it('are made in Redis only for the default tenant, whose workers run the jobs of all tenants', async () => {
+    const access = open([new NatsAccess(file, bus), new RedisAccess(duplicate(), 'acme')]);
+    await give('w1');
+    await give('w2', 'globex');
+    await access.sync();
+
+    expect([accounts(), await listUsers()]).toEqual([['worker-w1', 'worker-w2'], ['worker-w1']]);
+
+    await give('w1', 'globex');
+    await access.sync();
+    expect(await listUsers()).toEqual([]);
+  });
+
   it('of another process with an older view of the file are replaced, and it keeps the mode of the file', async () => {
     writeFileSync(file, 'old', { mode: 0o644 });
     const access = open([new NatsAccess(file, bus)]);
@@ -112,7 +125,7 @@ describe('users of the stores', () => {
   });
 
   it('of a worker with a replaced or revoked token lose their connections, those of others do not', async () => {
-    const access = open([new RedisAccess(duplicate())]);
+    const access = open([new RedisAccess(duplicate(), 'acme')]);
     const tokens = [await give('w1'), await give('w2'), await give('w3')];
     await access.sync();
     const [first, second, third] = ['w1', 'w2', 'w3'].map((id, i) => connectAs(`worker-${id}`, tokens[i] ?? ''));
@@ -129,7 +142,7 @@ describe('users of the stores', () => {
 
   it('are restored when Redis has forgotten them, without a change of credentials', async () => {
     const admin = duplicate();
-    const access = open([new RedisAccess(admin)]);
+    const access = open([new RedisAccess(admin, 'acme')]);
     await give('w1');
     await access.sync();
     await use.store.redis.call('ACL', 'DELUSER', 'worker-w1');
@@ -143,7 +156,7 @@ describe('users of the stores', () => {
   });
 
   it('of one store do not wait for another that is unavailable, which catches up later', async () => {
-    const access = open([new NatsAccess(file, bus), new RedisAccess(duplicate())]);
+    const access = open([new NatsAccess(file, bus), new RedisAccess(duplicate(), 'acme')]);
     isBusDown = true;
     await give('w1');
     await access.sync();

@@ -2,6 +2,7 @@ import type { WorkerTrustRecord } from '../worker-trust.repository';
 
 /** What the stores verify a worker's token with. */
 export interface WorkerSecrets {
+  tenant: string;
   natsHash: string;
   redisDigest: string;
 }
@@ -9,11 +10,15 @@ export interface WorkerSecrets {
 /** Workers that may connect to the stores, by id. */
 export type AccessList = ReadonlyMap<string, WorkerSecrets>;
 
-/** The secrets of a worker whose credential is valid; undefined for others, and for credentials of older versions. */
+/**
+ * The secrets of a worker whose credential is valid; undefined for others, for workers of an agent that is not active, and for
+ * credentials of older versions.
+ */
 export function toSecrets(record: WorkerTrustRecord | undefined): WorkerSecrets | undefined {
-  if (!record || record.revokedAt !== undefined) return undefined;
+  if (!record || record.revokedAt !== undefined || record.isAgentStopped) return undefined;
   const { nats_hash: natsHash, redis_digest: redisDigest } = record.token;
-  return natsHash && redisDigest ? { natsHash, redisDigest } : undefined;
+  const { tenant_id: tenant } = record.credential;
+  return natsHash && redisDigest ? { tenant, natsHash, redisDigest } : undefined;
 }
 
 /** Differences between two lists, by what happens to the connections of these workers. */
