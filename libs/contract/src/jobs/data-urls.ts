@@ -144,15 +144,14 @@ export const reportEffect = endpoint({
         .description('What is recorded.'),
       key: Joi.string().min(1).max(limits.effectKeyChars).description('Name of the effect in its job.'),
       call: Joi.string()
-        .length(32)
-        .hex()
-        .lowercase()
+        .pattern(/^[0-9a-f]{32}$/)
+        .messages({ 'string.pattern.base': '{{#label}} must be 32 hex digits' })
         .description('Random id of this attempt to make it; the same in `begin`, `finish` and `abandon`.'),
     },
     optional: {
       result: Joi.string()
         .allow('')
-        .max(limits.effectResultBytes, 'utf8')
+        .max(limits.effectResultBytes)
         .description('Result of the effect, JSON text; with `finish` only.'),
     },
   }),

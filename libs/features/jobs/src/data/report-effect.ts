@@ -1,4 +1,4 @@
-import { AppError, type EffectReport, type EffectReportView } from '@svc/contract';
+import { AppError, type EffectReport, type EffectReportView, limits } from '@svc/contract';
 import type { EffectClaim } from '@svc/store';
 import { type DataUrlDeps, heldJob, openDataUrl } from './data-urls';
 
@@ -65,6 +65,7 @@ async function beginEffect(deps: EffectReportDeps, claim: EffectClaim): Promise<
 /** Results are passed on to workers and operators, which parse them. */
 function isJson(text: string | undefined): text is string {
   if (text === undefined || text === '') return false;
+  if (Buffer.byteLength(text) > limits.effectResultBytes) throw new AppError('effect_result_invalid');
   try {
     JSON.parse(text);
     return true;
