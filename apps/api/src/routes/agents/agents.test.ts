@@ -217,14 +217,14 @@ describe('agents', () => {
         const id = await created(scope);
         const jobs = await Promise.all([1, 2, 3].map(() => submit({}, 'user', id)));
         const other = await submit({});
-        const stateOf = async ({ body }: (typeof jobs)[number]) =>
+        const readState = async ({ body }: (typeof jobs)[number]) =>
           (await api.store.jobs.load(String(body['job_id'])))?.state;
 
         if (how === 'suspend') await change(id, { status: 'suspended' });
         else await api.as('admin').del(`${path}/${id}`);
 
-        expect(await Promise.all(jobs.map(stateOf))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
-        expect(await stateOf(other)).toBe('PENDING');
+        expect(await Promise.all(jobs.map(readState))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+        expect(await readState(other)).toBe('PENDING');
         const [act, ...rest] = await recorded('agent_identity_change');
         expect(act).toMatchObject({ severity: 'HIGH', extra: { open_jobs: '3', running_jobs: '0', held_jobs: '0' } });
         expect(rest).toMatchObject([{ action: 'agent.created' }]);

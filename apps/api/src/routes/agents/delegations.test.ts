@@ -170,9 +170,9 @@ describe('delegations', () => {
 
       await api.as('admin').put(`${path}/${a}`, { status: 'suspended' });
 
-      const stateOf = async (id: unknown) => (await api.store.jobs.load(String(id)))?.state;
-      await eventually(async () => expect(await stateOf(body['job_id'])).toBe('CANCELLED'));
-      expect(await stateOf(own.body['job_id'])).toBe('PENDING');
+      const readState = async (id: unknown) => (await api.store.jobs.load(String(id)))?.state;
+      await eventually(async () => expect(await readState(body['job_id'])).toBe('CANCELLED'));
+      expect(await readState(own.body['job_id'])).toBe('PENDING');
     });
 
     it('policy decides by its depth, its issuer and its scope', async () => {
