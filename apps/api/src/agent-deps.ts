@@ -14,6 +14,32 @@ interface AgentParts extends Pick<Platform, 'license'> {
 const SYNC_EVERY_MS = 500;
 const impersonation = { permission: 'delegation.impersonate', roles: ['admin'] } as const;
 
+/** What evaluations and action checks know of an agent; undefined for one of another tenant. */
+export function agentLookups({ agents }: Pick<Platform['store'], 'agents'>) {
+  const find = async (tenant: string, id: string) => {
+    const record = await agents.get(id);
+    return record?.tenant === tenant ? record.agent : undefined;
+  };
+  return {
+    agents: async (tenant: string, id: string) => {
+      const agent = await find(tenant, id);
+      return agent && { risk_tier: agent.risk_tier, data_classifications: agent.data_classifications };
+    },
+    agentScope: async (tenant: string, id: string) => {
+      const agent = await find(tenant, id);
+      return (
+        agent && {
+          isActive: agent.status === 'active',
+          allowedServers: agent.allowed_servers,
+          allowedTools: agent.allowed_tools,
+          allowedResources: agent.allowed_resources,
+          entitlements: agent.entitlements,
+        }
+      );
+    },
+  };
+}
+
 /** Dependencies of the routes of agents, and of the checks of their jobs. */
 export function agentDeps(
   { env, log, onStop }: Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>,

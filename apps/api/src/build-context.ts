@@ -23,7 +23,7 @@ import { WorkerTrustRepository } from '@svc/worker-trust';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import type { Streams } from './streams/open-streams';
-import { agentDeps } from './agent-deps';
+import { agentDeps, agentLookups } from './agent-deps';
 import { evalDeps, governanceDeps } from './governance-deps';
 import { openAdmission } from './open-admission';
 import { policyDocumentDeps } from './policy-document-deps';
@@ -189,6 +189,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     policyEvaluate: {
       ...base,
+      ...agentLookups(store),
       config,
       topics,
       kernel,
@@ -273,6 +274,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       kernel,
       maxContentBytes: env.policyMaxBytes,
       defaultTenant: env.defaultTenant,
+      agents: agentLookups(store).agents,
       decisionLog: governance.decisionLog,
       ...evalDeps(env, { store, metrics }),
     },

@@ -48,14 +48,14 @@ export async function checkAgent(deps: CheckAgentDeps, job: AgentJob): Promise<A
   if (!request.agent_id) return undefined;
   const record = await deps.store.agents.get(request.agent_id);
   if (!record || record.tenant !== tenant) return { kind: 'refused', reason: 'no_identity' };
-  const standing = delegation && (await checkDelegation(deps, delegation, tenant));
-  if (standing && 'fault' in standing) return refuseDelegation(standing.fault);
+  const chainCheck = delegation && (await checkDelegation(deps, delegation, tenant));
+  if (chainCheck && 'fault' in chainCheck) return refuseDelegation(chainCheck.fault);
   const candidates = poolsFor(deps.fleet.pools(), toRoutingNeeds(topic, request.requires, request.labels));
   const pools = 'pools' in candidates ? candidates.pools.map(({ name }) => name) : [];
   const scoped = { topic, capability: request.capability, pools };
   const { agent } = record;
   const reason = findAgentRefusal(agent, scoped, delegation && toScope(delegation));
-  if (reason === undefined) return permit(deps, record, delegation, standing?.agents ?? []);
+  if (reason === undefined) return permit(deps, record, delegation, chainCheck?.agents ?? []);
   const isBeyond = reason === 'topic_not_in_allowed_list' || reason === 'tool_not_in_allowed_list';
   return delegation && isBeyond ? refuseDelegation('scope_exceeded') : { kind: 'refused', reason };
 }

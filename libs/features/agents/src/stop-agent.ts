@@ -11,7 +11,7 @@ export interface StopDeps extends AnnounceDeps {
 }
 
 /** Jobs cancelled together. */
-const BATCH = 100;
+const BATCH = 250;
 /** How long a request waits for the stop of an agent with very many jobs. */
 const MAX_REQUEST_MS = 2_000;
 /** Agents in one run of the loop. */

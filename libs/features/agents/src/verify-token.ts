@@ -35,8 +35,8 @@ export async function verifyToken(
   const nowSec = Math.floor(deps.clock.nowMs() / 1_000);
   const fault = findClaimFault(claims, { tenant, audience, maxDepth, nowSec });
   if (fault) return { fault, claims };
-  const standing = await checkChain(deps, claims, tenant);
-  return 'fault' in standing ? { ...standing, claims } : { claims, agents: standing.agents };
+  const checked = await checkChain(deps, claims, tenant);
+  return 'fault' in checked ? { ...checked, claims } : { claims, agents: checked.agents };
 }
 
 /** A delegation that was verified, as far as its present validity depends on it. */

@@ -40,13 +40,18 @@ export async function publishIntent(deps: IntentDeps, job: Intended): Promise<vo
       error_code: job.error_code ?? '',
       error_message: job.error_message ?? '',
     });
-  if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(busStatus[intent.result]));
-  if (intent.cancel) {
+  const sendResult = async () => {
+    if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(busStatus[intent.result]));
+  };
+  const sendCancel = async () => {
+    if (!intent.cancel) return;
     const { cancel: reason, grace_sec = 0 } = intent;
     const dispatch = intent.dispatch ?? (await currentDispatch(store, job.id));
     const cancel = { job_id: job.id, reason, requested_by: senderId, grace_sec, dispatch };
     await bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
-  }
+  };
+  // Concurrent, so that a worker does not run on until the bus has stored the result.
+  await Promise.all([sendResult(), sendCancel()]);
   if (intent.dlq) {
     // A quarantine has no status of its own and appears as DENIED. See docs/reference/jobs.md#states.
     const status =
