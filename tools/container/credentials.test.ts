@@ -193,7 +193,10 @@ describe('the credentials program', () => {
     const connectAs = (user: string) => connect({ servers: `127.0.0.1:${port}`, user, pass: 'pw', reconnect: false });
     await expect(connectAs('w1')).rejects.toThrow();
 
-    writeFileSync(workers, renderNatsAccounts(new Map([['w1', { tenant: 'default', natsHash: 'pw', redisDigest: '' }]])));
+    writeFileSync(
+      workers,
+      renderNatsAccounts(new Map([['w1', { tenant: 'default', natsHash: 'pw', redisDigest: '' }]])),
+    );
     let connection: Awaited<ReturnType<typeof connect>> | undefined;
     await eventually(async () => void (connection ??= await connectAs('w1')), { withinMs: 10_000 });
     writeFileSync(workers, '');
