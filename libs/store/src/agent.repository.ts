@@ -51,7 +51,8 @@ export class AgentRepository {
   async write(tenant: string, { agent, expected, createdUs, act }: AgentWrite): Promise<AgentWriteOutcome> {
     const { id, status } = agent;
     const args = [id, tenant, JSON.stringify(agent), status, expected, createdUs, limits.tenantAgents];
-    const reply = await runScript(this.redis, 'writeAgent', this.keys.agent(id), ...args, luaJson(act));
+    const pools = status === 'revoked' ? '' : agent.allowed_pools.join('\n');
+    const reply = await runScript(this.redis, 'writeAgent', this.keys.agent(id), ...args, luaJson(act), pools);
     const [kind, detail] = reply as [AgentWriteOutcome['kind'], string?];
     if (kind === 'written') return { kind, revision: Number(detail) };
     return kind === 'full' ? { kind, count: Number(detail) } : { kind };
@@ -97,6 +98,11 @@ export class AgentRepository {
       const record = records.get(position.id);
       return record ? [{ ...position, record }] : [];
     });
+  }
+
+  /** Ids of some agents of any tenant that name this pool and are not revoked. */
+  async ofPool(pool: string, count: number): Promise<string[]> {
+    return this.redis.srandmember(this.keys.agentsOfPool(pool), count);
   }
 
   /** Times of the newest jobs of agents, µs. */

@@ -66,12 +66,13 @@ const ofShard = {
   auditOutbox: { template: '{shard}:audit:outbox', type: 'stream', holds: 'changes that are not in the audit chain yet, those of one call of a script as one entry (lines, see libs/core/audit-chain)', kept: 'until they are in the chain' },
 
   // agents
-  agent: { template: '{shard}:agent:<id>', type: 'hash', holds: 'registered agent: `document` (JSON), `tenant`, `status`, `revision`', kept: 'for ever' },
+  agent: { template: '{shard}:agent:<id>', type: 'hash', holds: 'registered agent: `document` (JSON), `tenant`, `status`, `revision`, `pools` that it names, one per line', kept: 'for ever' },
   agentsOf: { template: '{shard}:agents:<tenant>', type: 'zset', holds: 'agent ids of a tenant, by created_at (µs)', kept: 'for ever' },
   agentActivity: { template: '{shard}:agent-activity:<tenant>', type: 'hash', holds: 'agent id to the time of its newest job (µs)', kept: 'for ever' },
   agentJobs: { template: '{shard}:agent-jobs:<id>', type: 'set', holds: 'ids of the open jobs that an agent submitted or delegated', kept: 'until they end' },
   agentDay: { template: '{shard}:agent-day:<id>:<day>', type: 'hash', holds: 'number of `jobs` and `denied` calls of an agent in a day, by its number since 1970', kept: '8 d' },
   agentDenied: { template: '{shard}:agent-denied:<id>', type: 'list', holds: 'newest 50 refusals of an agent (JSON), newest first', kept: 'for ever' },
+  agentsOfPool: { template: '{shard}:agents-of-pool:<pool>', type: 'set', holds: 'ids of the agents that name a pool and are not revoked', kept: 'until they no longer do' },
   agentsChanged: { template: '{shard}:agents-changed', type: 'zset', holds: 'ids of agents whose new status is not applied to their jobs and workers yet, by the time of the change (µs)', kept: 'until it is' },
 
   // legal holds

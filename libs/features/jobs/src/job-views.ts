@@ -66,13 +66,19 @@ type StoredBody = Buffer | string | null;
  * The JSON text of everything about a job. Its input and result are checked, but passed on as they are stored. A quarantined
  * result is withheld, and so are the artifacts; only its pointer shows, in output_safety.
  */
-export function jobDetailText(job: JobRecord, context: StoredBody, result: StoredBody): string {
+export function jobDetailText(job: JobRecord, context: StoredBody, result: StoredBody, agent?: ShownAgent): string {
   const withheld = isWithheld(job);
   const stored = withheld ? 'null' : documentText(result);
   const pointer = JSON.stringify(withheld ? '' : (job.result_ptr ?? ''));
   const shown = stored === 'null' && !withheld ? JSON.stringify(refusalResult(job)) : stored;
   const asked = toMembersText(askedDetail(job));
-  return `{${asked},"context":${documentText(context)},"result_ptr":${pointer},"result":${shown},${toMembersText(decidedDetail(job))}}`;
+  return `{${asked},"context":${documentText(context)},"result_ptr":${pointer},"result":${shown},${toMembersText(decidedDetail(job, agent))}}`;
+}
+
+/** The agent of a job as it is now. */
+export interface ShownAgent {
+  name: string;
+  risk_tier: string;
 }
 
 /** The JSON text of an object without its braces. */
@@ -123,6 +129,7 @@ function askedDetail(job: JobRecord) {
 /** Fields after the result. */
 function decidedDetail(
   job: JobRecord,
+  agent: ShownAgent | undefined,
 ): Omit<JobDetail, keyof ReturnType<typeof askedDetail> | 'context' | 'result_ptr' | 'result'> {
   const { request, safety } = job;
   return {
@@ -136,8 +143,8 @@ function decidedDetail(
     approval_required: safety?.approval_required ?? false,
     approval_ref: safety?.approval_ref ?? '',
     agent_id: request.agent_id ?? '',
-    agent_name: '',
-    agent_risk_tier: '',
+    agent_name: agent?.name ?? '',
+    agent_risk_tier: agent?.risk_tier ?? '',
     ...(job.delegation && { delegation: { ...job.delegation } }),
     ...optionalDetail(job),
   };

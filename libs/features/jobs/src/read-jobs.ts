@@ -14,7 +14,7 @@ import {
 import { JsonText } from '@svc/http';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import { applyEnding, type JobEnding, type JobEndings, type JobRecord, type Store } from '@svc/store';
-import { jobDetailText, toJobItem } from './job-views';
+import { jobDetailText, type ShownAgent, toJobItem } from './job-views';
 import type { RecentJob, RecentJobs } from './recent-jobs';
 import { isWithheld, markOutputRead } from './withheld';
 
@@ -52,8 +52,18 @@ async function readDetail(
 ): Promise<JsonText<JobDetail>> {
   // While the output is withheld, its details show none of it.
   if (!isWithheld(job)) markOutputRead(job);
-  const bodies = await Promise.all([input ?? readContext(store, job), result ?? readResult(store, job)]);
-  return new JsonText(jobDetailText(job, ...bodies));
+  const [context, body, agent] = await Promise.all([
+    input ?? readContext(store, job),
+    result ?? readResult(store, job),
+    readAgent(store, job),
+  ]);
+  return new JsonText(jobDetailText(job, context, body, agent));
+}
+
+/** Costs a read only for jobs of agents. */
+async function readAgent({ agents }: Store, { tenant, request }: JobRecord): Promise<ShownAgent | undefined> {
+  const record = request.agent_id ? await agents.get(request.agent_id) : undefined;
+  return record?.tenant === tenant ? record.agent : undefined;
 }
 
 export interface WaitDeps {

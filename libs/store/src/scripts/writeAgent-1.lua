@@ -5,13 +5,14 @@
   KEYS  1 agent: hash
   ARGV  1 id   2 tenant   3 document (JSON)   4 status   5 expected revision, 0 = new   6 created, µs
         7 maximum number of agents of a tenant   8 act (JSON); the numbers of open jobs are added when they are stopped
+        9 pools that it names, one per line
 
   Returns  written <revision>  |  changed  |  full <count>
 ]]
-local id, tenant, document, status, expected, created, limit = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6],
-  tonumber(ARGV[7])
+local id, tenant, document, status, expected, created, limit, pools = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6],
+  tonumber(ARGV[7]), ARGV[9]
 
-local before, revision = unpack(redis.call('HMGET', KEYS[1], 'status', 'revision'))
+local before, revision, pools_before = unpack(redis.call('HMGET', KEYS[1], 'status', 'revision', 'pools'))
 if (revision or '0') ~= expected then return { 'changed' } end
 if not revision then
   local count = redis.call('ZCARD', key.agentsOf(tenant))
@@ -21,7 +22,9 @@ end
 
 local at = micros()
 local next_revision = text(tonumber(expected) + 1)
-redis.call('HSET', KEYS[1], 'document', document, 'tenant', tenant, 'status', status, 'revision', next_revision)
+for pool in string.gmatch(pools_before or '', '[^\n]+') do redis.call('SREM', key.agentsOfPool(pool), id) end
+for pool in string.gmatch(pools, '[^\n]+') do redis.call('SADD', key.agentsOfPool(pool), id) end
+redis.call('HSET', KEYS[1], 'pools', pools, 'document', document, 'tenant', tenant, 'status', status, 'revision', next_revision)
 local act = ARGV[8]
 if before and before ~= status then redis.call('ZADD', key.agentsChanged(), text(at), id) end
 if status ~= 'active' and before == 'active' then

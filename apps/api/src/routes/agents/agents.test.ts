@@ -159,7 +159,13 @@ describe('agents', () => {
 
       expect([answer.status, second.status]).toEqual([200, 200]);
       const job = (await api.as('admin').get(`/api/v1/jobs/${String(answer.body['job_id'])}`)).body;
-      expect(job).toMatchObject({ agent_id: id, labels: { agent_id: id } });
+      const { name, risk_tier } = (await api.as('admin').get(`${path}/${id}`)).body;
+      expect(job).toMatchObject({
+        agent_id: id,
+        agent_name: name,
+        agent_risk_tier: risk_tier,
+        labels: { agent_id: id },
+      });
       const stats = await api.as('admin').get(`${path}/${id}/stats`);
       expect(stats.body).toEqual({ agent_id: id, total_jobs_7d: 2, denied_7d: 0, last_active: expect.any(Number) });
       expect((await listed()).items[0]).toMatchObject({ last_active: stats.body['last_active'] });

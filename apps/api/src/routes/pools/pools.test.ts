@@ -214,6 +214,25 @@ describe('DELETE /api/v1/pools/:name', () => {
       body: { code: 'POOL_IN_USE', pool: 'demo', pool_status: 'draining', queued_jobs: 1, agent_ids: [] },
     });
   });
+
+  it('409: agents name it, until they no longer do; 204 with force', async () => {
+    api.license('enterprise');
+    for (const pool of ['scales', 'cranes']) await put(pool);
+    const agents = '/api/v1/agents';
+    const agent = { name: 'a', owner: 'uma', risk_tier: 'low', allowed_pools: ['scales', 'cranes', '\ud800'] };
+    const [first, second] = await Promise.all(
+      [1, 2].map(async () => (await api.as('admin').post(agents, agent)).body['id']),
+    );
+
+    const body = { code: 'POOL_IN_USE', pool_status: 'active', agent_ids: [first, second].sort() };
+    expect(await remove('scales')).toMatchObject({ status: 409, body });
+    await api.as('admin').put(`${agents}/${String(first)}`, { allowed_pools: ['cranes'] });
+    await api.as('admin').del(`${agents}/${String(second)}`);
+
+    expect((await remove('scales')).status).toBe(204);
+    expect(await remove('cranes')).toMatchObject({ status: 409, body: { agent_ids: [first] } });
+    expect((await remove('cranes?force=true')).status).toBe(204);
+  });
 });
 
 describe('PUT and DELETE /api/v1/pools/:name/topics/:topic', () => {

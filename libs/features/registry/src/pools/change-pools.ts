@@ -7,7 +7,7 @@ import { announceChange, type AnnounceDeps, type ChangeDeps, changeDocument, def
 
 export type PoolWriteDeps = ChangeDeps &
   AnnounceDeps & {
-    store: Pick<Store, 'config' | 'index'>;
+    store: Pick<Store, 'agents' | 'config' | 'index'>;
     fleet: StoredFleet;
     /** TENANT_ID: the tenant of the operators of the installation. */
     defaultTenant: string;

@@ -59,7 +59,7 @@ export async function changePool(
  *
  * @param options.force also removes it from its topics
  * @throws tenant_access_denied, pool_invalid_config when topics are mapped to it, pool_not_found, pool_in_use while it
- *   drains, pool_version_conflict
+ *   drains and, without force, while agents name it, pool_version_conflict
  */
 export async function removePool(
   deps: PoolWriteDeps,
@@ -68,6 +68,7 @@ export async function removePool(
   { force }: { force: boolean },
 ): Promise<void> {
   requirePoolWriter(deps, caller, name);
+  const agents = await deps.store.agents.ofPool(name, MAX_AGENTS_LISTED);
   let blocked: { pool: Pool; topics: string[] } | undefined;
   await changePools(deps, (table) => {
     const pool = findPool(table, name);
@@ -82,19 +83,28 @@ export async function removePool(
         error: 'topics are mapped to the pool: remove the mappings, or delete it with force=true',
         topics,
       });
+    if (agents.length > 0 && !force) {
+      blocked = { pool, topics };
+      return undefined;
+    }
     return withoutPool(table, name);
   });
-  if (blocked) throw await inUse(deps, blocked);
+  if (blocked) throw await inUse(deps, blocked, agents);
 }
 
 const MAX_COUNTED = 10_000;
+const MAX_AGENTS_LISTED = 100;
 
-async function inUse({ store }: PoolWriteDeps, { pool, topics }: { pool: Pool; topics: string[] }): Promise<AppError> {
+async function inUse(
+  { store }: PoolWriteDeps,
+  { pool, topics }: { pool: Pool; topics: string[] },
+  agents: readonly string[],
+): Promise<AppError> {
   return new AppError('pool_in_use', {
     pool: pool.name,
     pool_status: pool.status,
     queued_jobs: await store.index.countOpen(new Set(topics), MAX_COUNTED),
-    agent_ids: [],
+    agent_ids: [...agents].sort(),
   });
 }
 
