@@ -239,6 +239,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     runs: {
       ...base,
       chat: new ChatRepository(store.redis),
+      agents: agents.jobs,
       endings,
       config,
       topics,

@@ -3,7 +3,7 @@ import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { randomUUID } from 'node:crypto';
 import { allowAll, delegationKeys, ruled, useScheduler } from './use-scheduler.testing';
-import { type GivenAgent, giveAgent } from './given-agent.testing';
+import { type GivenAgent, giveAgent } from '@svc/fixtures/store';
 import { giveCredential } from './worker-credentials.testing';
 
 const use = useScheduler();

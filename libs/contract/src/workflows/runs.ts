@@ -56,6 +56,7 @@ export const startRun = endpoint({
   },
   errors: [
     'workflow_not_found',
+    'agent_denied',
     'tenant_access_denied',
     'input_schema_validation_failed',
     'invalid_memory_id',
@@ -208,6 +209,7 @@ export const rerunRun = endpoint({
   errors: [
     'run_not_found',
     'workflow_not_found',
+    'agent_denied',
     'run_not_rerunnable',
     'input_schema_validation_failed',
     'run_not_runnable',

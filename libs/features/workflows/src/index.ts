@@ -19,6 +19,7 @@ export { runPass } from './runs/run-pass';
 export { toLoadedRunView, toTimelineView } from './runs/run-view';
 export { WokenRuns } from './runs/woken-runs';
 export { signalRun } from './runs/signal-run';
+export { findRunAgent } from './runs/run-agent';
 export { type RunStart, startRun, startUnattended } from './runs/start-run';
 export { fireSchedule, type FireScheduleDeps } from './schedules/fire-schedule';
 export { getSchedule, listSchedules } from './schedules/read-schedules';

@@ -7,6 +7,7 @@ import { turnCost } from '@svc/settings';
 import { type LiveDecision, requestHash, safetyFields } from '@svc/decision';
 import { definitionAuthor } from './definition-author';
 import { type Permit, permitJob } from './permit-job';
+import { checkRunAgent } from './run-agent';
 import type { RunDeps, TurnDeps } from './run-deps';
 
 /** A planned run with its definition. */
@@ -54,7 +55,7 @@ export class JobRefused extends Error {
  * Accepts a job. Idempotent: an existing job with this id is kept.
  *
  * @returns the open job of its singleton key, if that answers for it: then no job was created
- * @throws JobRefused, not retryable; backpressure, overloaded: retried later; Fenced
+ * @throws JobRefused, not retryable; backpressure, overloaded, and a changed agent: retried later; Fenced
  */
 export async function acceptJob(deps: RunDeps, owned: OwnedRun, job: NewJob): Promise<OpenJob | undefined> {
   const prepared = await prepareJob(deps, owned, job);
@@ -71,6 +72,7 @@ export async function acceptJob(deps: RunDeps, owned: OwnedRun, job: NewJob): Pr
     if (job.request.limits?.singleton?.mode === 'return') return open;
     throw new JobRefused(`job ${open.job_id} with its singleton key is open`, 'singleton_conflict');
   }
+  if (outcome.kind === 'agent_changed') throw new Error('the agent of the job was changed: it is checked again');
   // A repeated pass finds the job, whose decision was reported when it was created.
   if (outcome.kind !== 'accepted') return undefined;
   settleJob(deps, prepared, outcome.placed);
@@ -95,7 +97,7 @@ export interface PreparedJob {
   permit?: Permit | undefined;
 }
 
-/** Asks policy about a new job, and proposes its place. @throws JobRefused when its input is too large */
+/** Asks policy about a new job, and proposes its place. @throws JobRefused when its input is too large, or its agent may not run it */
 export async function prepareJob(
   deps: TurnDeps,
   { run, nowMs }: PlannedRun,
@@ -109,6 +111,9 @@ export async function prepareJob(
   }
   const config = await deps.config.at(toConfigScope(run));
   const { topic, memory_id: memoryId } = request;
+  const agent = await checkRunAgent(deps, { id, tenant, topic, request });
+  if (agent?.kind === 'refused')
+    throw new JobRefused(`its agent does not permit the job: ${agent.reason}`, 'agent_denied');
   const author = run.metadata?.[definitionAuthor];
   const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
   const fields = {
@@ -121,8 +126,10 @@ export async function prepareJob(
     ...(path !== undefined && { run_path: path }),
     ...(retried && { letter: 'withhold' as const }),
     ...(safety && { safety }),
+    ...agent?.fields,
   };
-  const isDecided = creation.next !== undefined || isGate(topic);
+  // The scheduler asks policy with the facts about an agent.
+  const isDecided = creation.next !== undefined || isGate(topic) || agent !== undefined;
   const nowUs = nowMs * 1_000;
   const record = newJobRecord({ id, tenant, trace_id: run.id, topic, ...fields }, nowUs);
   const permit = isDecided ? undefined : await permitJob(deps, record, { document: { ...document }, context, nowUs });

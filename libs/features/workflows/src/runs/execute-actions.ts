@@ -5,6 +5,7 @@ import { closeGate, escalateGate, remindGate } from '@svc/approvals';
 import { cancelJob, writeWithheldLetter } from '@svc/jobs';
 import { Fenced } from '@svc/store';
 import { acceptJob, JobRefused, type OwnedRun } from './accept-job';
+import { runAgent } from './run-agent';
 import type { RunDeps } from './run-deps';
 import { createRun, toStartedVersion } from './create-run';
 import { buildCompensation, buildStepJob, openGate } from './step-jobs';
@@ -161,6 +162,7 @@ async function startChild(deps: RunDeps, { run, owner }: OwnedRun, action: Start
         ...(run.labels && { labels: run.labels }),
         metadata: {
           ...(run.metadata?.['submitter'] && { submitter: run.metadata['submitter'] }),
+          ...(run.metadata?.[runAgent] && { [runAgent]: run.metadata[runAgent] }),
           parent_run_id: run.id,
           parent_step_id: action.step,
         },

@@ -7,6 +7,7 @@ import { joinIdentities } from '@svc/identity';
 import { createRun, toStartedVersion } from './create-run';
 import { definitionAuthor } from './definition-author';
 import { toRunState } from './run-codec';
+import { runAgent } from './run-agent';
 import type { StartRunDeps } from './run-deps';
 import { startFields } from './start-run';
 
@@ -16,6 +17,8 @@ export interface Rerun {
   fromStep?: string;
   dryRun: boolean;
   requestId: string;
+  /** Agent that the caller acts as. */
+  agentId?: string;
 }
 
 /** Metadata about the start of the source run, not copied to the rerun. */
@@ -26,6 +29,7 @@ const startMetadata: readonly string[] = [
   'dry_run',
   'parent_run_id',
   'parent_step_id',
+  runAgent,
 ];
 
 /**

@@ -1,8 +1,10 @@
 import * as contract from '@svc/contract';
 import { answer, handlersFor } from '@svc/http';
 import type { WaitDeps } from '@svc/jobs';
+import type { ActingDeps } from '@svc/agents';
 import type { DryRunDeps } from '../definitions/dry-run';
 import { cancelRun } from './cancel-run';
+import { findRunAgent } from './run-agent';
 import { awaitRunEnd, listRuns, runsOfWorkflow, runTimeline } from './read-runs';
 import { removeRun } from './remove-run';
 import { rerunRun } from './rerun-run';
@@ -12,7 +14,7 @@ import { startRun } from './start-run';
 
 /** Dependencies of these handlers. */
 export interface RunContext {
-  runs: ChatDeps & DryRunDeps & Pick<WaitDeps, 'endings'>;
+  runs: ChatDeps & DryRunDeps & Pick<WaitDeps, 'endings'> & { agents: ActingDeps };
 }
 
 const handle = handlersFor<RunContext>();
@@ -27,6 +29,7 @@ export const runRoutes = [
       query['idempotency-key'],
     ];
     const idempotencyKey = keys.find((given) => given !== undefined && given !== '');
+    const agentId = await findRunAgent(ctx.runs.agents, caller, header('X-Agent-Id'));
     const { runId, replayed } = await startRun(ctx.runs, caller, {
       workflowId: params.id,
       input: body,
@@ -35,6 +38,7 @@ export const runRoutes = [
       ...(query.org_id && { orgId: query.org_id }),
       ...(query.team_id && { teamId: query.team_id }),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(agentId !== undefined && { agentId }),
     });
     return answer(
       { run_id: runId },
@@ -48,12 +52,14 @@ export const runRoutes = [
     runTimeline(ctx.runs, caller, params.id, query.limit),
   ),
   handle(contract.removeRun, ({ params, caller, ctx }) => removeRun(ctx.runs, caller, params.id)),
-  handle(contract.rerunRun, async ({ params, body, requestId, caller, ctx }) => {
+  handle(contract.rerunRun, async ({ params, body, header, requestId, caller, ctx }) => {
+    const agentId = await findRunAgent(ctx.runs.agents, caller, header('X-Agent-Id'));
     const runId = await rerunRun(ctx.runs, caller, {
       runId: params.id,
       dryRun: body.dry_run,
       requestId,
       ...(body.from_step && { fromStep: body.from_step }),
+      ...(agentId !== undefined && { agentId }),
     });
     return answer({ run_id: runId }, { headers: { 'X-Trace-Id': runId } });
   }),

@@ -2,6 +2,7 @@ import { AppError, type Caller } from '@svc/contract';
 import { fingerprint } from '@svc/json';
 import { requireFound } from '../definitions/read-workflows';
 import { type CreatedRun, createRun, toStartedVersion } from './create-run';
+import { runAgent } from './run-agent';
 import type { StartRunDeps } from './run-deps';
 
 export interface RunStart {
@@ -12,15 +13,21 @@ export interface RunStart {
   dryRun: boolean;
   idempotencyKey?: string;
   requestId?: string;
+  /** Agent that the caller acts as. */
+  agentId?: string;
 }
 
 /** Fields of a new run that record the caller and the mode. See docs/reference/workflows.md#runs. */
-export const startFields = (caller: Caller, { dryRun, requestId }: Pick<RunStart, 'dryRun' | 'requestId'>) => ({
+export const startFields = (
+  caller: Caller,
+  { dryRun, requestId, agentId }: Pick<RunStart, 'dryRun' | 'requestId' | 'agentId'>,
+) => ({
   triggered_by: caller.principalId,
   metadata: {
     submitter: caller.submitterId,
     ...(requestId !== undefined && { request_id: requestId }),
     ...(dryRun && { dry_run: 'true' }),
+    ...(agentId !== undefined && { [runAgent]: agentId }),
   },
   ...(dryRun && { dry_run: true, labels: { dry_run: 'true' } }),
 });

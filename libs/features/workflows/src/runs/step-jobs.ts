@@ -20,6 +20,7 @@ import {
   toPolicyContent,
 } from '@svc/decision';
 import { acceptJob, type Creation, type NewJob, type OwnedRun, type PlannedRun, toConfigScope } from './accept-job';
+import { getRunAgent } from './run-agent';
 import type { RunDeps, TurnDeps } from './run-deps';
 
 /**
@@ -51,8 +52,11 @@ export function stepRequest(
   const step = definition.steps[action.step];
   const meta = step?.meta ?? {};
   const limits = action.limits && toJobLimits(action.limits);
+  // Compensations and gates have no agent: what it did is undone, and people decide, also when it was stopped.
+  const agentId = getRunAgent(run);
   return {
     ...baseRequest(source, action.topic, meta, action.path),
+    ...(agentId !== undefined && { agent_id: agentId }),
     priority: toPriority(action.priority),
     ...(step?.worker_id && { adapter_id: step.worker_id }),
     idempotency_key: meta.idempotency_key ?? `wf:${run.id}:${action.path}:${action.attempt}`,
@@ -63,6 +67,7 @@ export function stepRequest(
       ...inheritedLabels({ ...meta.labels, ...step?.route_labels }),
       ...runLabels(run, action.path),
       ...(step?.policy_gate && { policy_gate: step.policy_gate }),
+      ...(agentId !== undefined && { agent_id: agentId }),
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Placed } from '@svc/store';
 import type { Action, Compensate, DispatchJob } from '@svc/workflow';
 import { type PlannedRun, prepareJob, type PreparedJob, settleJob } from './accept-job';
+import { getRunAgent } from './run-agent';
 import type { RunDeps, TurnDeps } from './run-deps';
 import { buildCompensation, buildStepJob } from './step-jobs';
 
@@ -27,6 +28,8 @@ export async function prepareTurnJobs(
   planned: PlannedRun,
   actions: readonly Action[],
 ): Promise<PreparedJob[] | undefined> {
+  // An agent may change while the turn is planned, which only the call that accepts a single job reports.
+  if (getRunAgent(planned.run) !== undefined) return undefined;
   if (actions.length > MAX_TURN_JOBS || !actions.every(isNewJob) || actions.some(hasLimits)) return undefined;
   const jobs = await Promise.all(actions.map((action) => prepare(deps, planned, action))).catch(() => undefined);
   // An error is reported when the action is executed.

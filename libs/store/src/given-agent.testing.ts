@@ -1,5 +1,5 @@
 import type { AgentLists, AgentStatus } from '@svc/contract';
-import type { AgentRecord, Store } from '@svc/store';
+import type { AgentRecord, Store } from './index';
 import { randomUUID } from 'node:crypto';
 
 export interface GivenAgent {
