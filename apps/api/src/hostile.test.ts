@@ -63,7 +63,9 @@ describe('hostile input', () => {
     await fc.assert(
       fc.asyncProperty(request, async ({ endpointId, path, query, body, header }) => {
         const endpoint = byId(endpointId);
-        const search = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+        // Otherwise the events of an open job do not end.
+        const asked = endpoint.answer.events ? { ...query, follow: 'false' } : query;
+        const search = Object.entries(asked).map(([name, value]) => `${encode(name)}=${encode(value)}`);
         const sent = body === undefined || endpoint.method === 'get' ? undefined : JSON.stringify(body);
 
         const { status } = await api.as('boss').send(endpoint.method, `${path}?${search.join('&')}`, sent, header);

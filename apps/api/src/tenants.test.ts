@@ -103,7 +103,7 @@ describe('another tenant', () => {
     const planted = await plantBelongings(api);
     const packets = await api.packets();
     const inbox = () => api.store.redis.lrange(keys.runInbox(planted.run), 0, -1);
-    // Some reads are events themselves, so the chain grows with each look at it.
+    // Some reads are events themselves, so the chain grows with each read.
     const readRecords = async () => (await readAll(planted)).filter((answer) => !answer.startsWith('/api/v1/audit/'));
     const acts = async () => {
       const { items } = (await api.as('admin').get('/api/v1/audit/events?limit=200')).body as {

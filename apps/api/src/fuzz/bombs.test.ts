@@ -105,7 +105,8 @@ describe('input that expands when it is parsed', () => {
 
   it.each(bodies)('a body of %s is rejected with a code by every route, and nothing is written', async (_what, text, headers = {}) => {
     const before = await stored();
-    const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body);
+    // A signed URL is verified before its body is read.
+    const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body && !endpoint.signedUrl);
 
     for (const endpoint of withBody) {
       const sent = { method: endpoint.method.toUpperCase(), target: endpoint.path.replace(/:\w+/g, 'x') };
