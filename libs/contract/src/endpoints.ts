@@ -87,7 +87,6 @@ export * from './effects/effects';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
-  ...agentEndpoints,
   ...jobEndpoints,
   ...approvalEndpoints,
   ...dlqEndpoints,
@@ -96,6 +95,7 @@ export const endpoints = [
   ...fleetEndpoints,
   ...poolEndpoints,
   ...workerTrustEndpoints,
+  ...agentEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,
   ...configEndpoints,
