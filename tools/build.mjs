@@ -31,7 +31,7 @@ if ('libs/kits/kernel-client/src/thread-entry.ts' in metafile.inputs) {
 }
 const assets = [
   ['libs/store/src/scripts', 'scripts'],
-  ['libs/kits/kernel-client/src/scripts', 'scripts'],
+  ['libs/kits/kernel-client/src/kernel-scripts', 'kernel-scripts'],
   ['libs/contract/src/proto', 'proto'],
 ];
 for (const [from, to] of assets) {

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isUnknownFunction, loadLibrary, type ScriptLibrary } from './script-library';
 
 export type Argument = string | number | Buffer;
@@ -36,6 +37,10 @@ interface Call extends PlainCall {
 const MAX_CALLS = 48;
 const MAX_BYTES = 1_048_576;
 const MAX_IN_FLIGHT = 2;
+/** Of a batch whose library is missing. */
+const MAX_ATTEMPTS = 10;
+/** Random, so that services of two versions do not delete each other's library in step; longer with each attempt. */
+const MAX_PAUSE_MS = 10;
 /** Delay of calls without urgency. */
 const COLLECT_MS = 25;
 
@@ -145,12 +150,18 @@ export class ScriptBatches {
     const keys = calls.flatMap((call) => call.keys);
     const args = calls.flatMap(({ name, keys: own, args }) => [name, own.length, args.length, ...args]);
     const run = () => this.redis.fcall(this.library.name, keys.length, ...keys, ...args);
-    const replies = await run().catch(async (error: unknown) => {
-      if (!isUnknownFunction(error)) throw error;
-      // Nothing was executed, so the batch can be repeated.
-      await (this.loading ??= loadLibrary(this.redis, this.library).finally(() => (this.loading = undefined)));
-      return run();
-    });
+    let replies: unknown;
+    for (let attempt = 1; replies === undefined; attempt += 1) {
+      try {
+        replies = await run();
+      } catch (error) {
+        if (!isUnknownFunction(error) || attempt === MAX_ATTEMPTS) throw error;
+        // Nothing was executed, so the batch can be repeated. A service of another version deletes the library when it loads
+        // its own, which may happen again before the repeat.
+        if (attempt > 1) await sleep(attempt * MAX_PAUSE_MS * Math.random());
+        await (this.loading ??= loadLibrary(this.redis, this.library).finally(() => (this.loading = undefined)));
+      }
+    }
     return replies as [number, unknown][];
   }
 }

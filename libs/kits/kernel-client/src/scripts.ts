@@ -6,12 +6,12 @@ type Argument = string | number;
 export type RunScript = (...args: Argument[]) => Promise<unknown>;
 
 /**
- * Registers `scripts/<file>.lua` as a command of the connection; the number at the end of the name is its number of keys.
+ * Registers `kernel-scripts/<file>.lua` as a command of the connection; the number at the end of the name is its number of keys.
  * The one place that reaches past ioredis' types.
  */
 export function loadScript(redis: Redis, file: 'breaker-1'): RunScript {
   const [command = file, numberOfKeys] = file.split('-');
-  const lua = readFileSync(join(__dirname, 'scripts', `${file}.lua`), 'utf8');
+  const lua = readFileSync(join(__dirname, 'kernel-scripts', `${file}.lua`), 'utf8');
   redis.defineCommand(command, { lua, numberOfKeys: Number(numberOfKeys) });
   const commands = redis as unknown as Record<string, RunScript>;
   return (...args) => {
@@ -36,11 +36,11 @@ interface WaitingRequest extends Request {
 const MAX_REQUESTS = 64;
 
 /**
- * Registers `scripts/<file>.lua`, which takes many requests and returns a list with a number for each, or the text of its
+ * Registers `kernel-scripts/<file>.lua`, which takes many requests and returns a list with a number for each, or the text of its
  * error. Requests of one turn of the event loop share a call: most of the time of a small script is the call itself.
  */
 export function loadBatchedScript(redis: Redis, file: 'velocity'): (request: Request) => Promise<number> {
-  redis.defineCommand(file, { lua: readFileSync(join(__dirname, 'scripts', `${file}.lua`), 'utf8') });
+  redis.defineCommand(file, { lua: readFileSync(join(__dirname, 'kernel-scripts', `${file}.lua`), 'utf8') });
   const commands = redis as unknown as Record<string, RunScript | undefined>;
   let waiting: WaitingRequest[] = [];
   const send = async (requests: readonly WaitingRequest[]) => {
