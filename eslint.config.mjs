@@ -16,6 +16,8 @@ const layers = {
 const features = [
   ...[
     'audit',
+    'access',
+    'users',
     'settings',
     'registry',
     'worker-trust',
@@ -27,7 +29,19 @@ const features = [
     'approvals',
   ],
   ...['policy-admin', 'config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'streams'],
-  ...['status', 'locks', 'effects', 'governance', 'evals', 'evidence'],
+  ...[
+    'license',
+    'status',
+    'locks',
+    'effects',
+    'governance',
+    'evals',
+    'evidence',
+    'tenants',
+    'telemetry',
+    'scim',
+    'sso',
+  ],
 ];
 const belowFeatures = ['adapter', 'runtime', 'pure', 'testing'].map((layer) => `layer:${layer}`);
 const featureOrder = features.map((name, place) => ({

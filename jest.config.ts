@@ -6,6 +6,9 @@ import type { Config } from 'jest';
 const esmOnly = [
   're2js',
   '@marcbachmann/cel-js',
+  'jose',
+  'oauth4webapi',
+  'openid-client',
   'asn1js',
   'pkijs',
   'bytestreamjs',

@@ -16,7 +16,7 @@ const nx = bin('nx/dist/bin/nx.js');
 /** Tests that kill and restart services and stores: they run alone, since they are sensitive to load and cause it. */
 const heavy = String.raw`tools/chaos/(big-restart|chaos|crash-walk|single-faults)\.test\.ts$`;
 
-await orExplain(() => setUp({ browser: true, python: true, servers: true }));
+await orExplain(() => setUp({ browser: true, python: true, go: true, servers: true }));
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-results-'));
 const names = projectNames();

@@ -32,8 +32,8 @@ const commands = {
     sadd: 2,
     scard: 1,
     set: 2,
-    // Whether the tenant is under a legal hold.
-    sismember: 1,
+    // Whether the tenant is under a legal hold, and whether it is suspended.
+    sismember: 2,
     smembers: 1,
     smismember: 1,
     srem: 1,

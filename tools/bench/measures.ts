@@ -26,6 +26,7 @@ import {
   timerRate,
 } from './measures/runs';
 import { scanClean, scanDirty } from './measures/scan';
+import { authOverhead, login, loginProbe } from './measures/sign-in';
 import { streamFanOut, streamLatency } from './measures/streams';
 import { submit } from './measures/submit';
 
@@ -63,6 +64,9 @@ export const measures: readonly Measure[] = [
   { name: 'roundtrip_64_foreign', unit: 'jobs/s', run: roundTrip64Foreign },
   { name: 'stream_fanout', unit: 'events/s', mark: atLeast(50_000), run: streamFanOut },
   { name: 'stream_latency_p99', unit: 'ms', mark: atMost(20), run: streamLatency },
+  { name: 'login', unit: 'sign-ins/s', run: login },
+  { name: 'login_probe_p99', unit: 'ms', mark: atMost(20), run: loginProbe },
+  { name: 'auth_overhead', unit: 'of the open rate', mark: atLeast(0.9), run: authOverhead },
   { name: 'agent_stop_p99', unit: 'ms', mark: atMost(1_000), run: agentStop },
   {
     name: 'submit',

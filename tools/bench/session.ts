@@ -35,6 +35,8 @@ export interface Sizes {
   timers: number;
   streamed: number;
   reports: number;
+  /** Sign-ins by password. */
+  logins: number;
   /** Running jobs of an agent that is stopped. */
   stopped: number;
   auditEvents: number;
@@ -61,6 +63,7 @@ const full: Sizes = {
   timers: 100_000,
   streamed: 10_000,
   reports: 1_000,
+  logins: 1_000,
   stopped: 1_000,
   auditEvents: 200_000,
   fairness: { warmUp: 10_000, flood: 100_000, everyMs: 1_000, alone: 30 },
@@ -85,6 +88,7 @@ const small: Sizes = {
   timers: 5_000,
   streamed: 1_000,
   reports: 100,
+  logins: 100,
   stopped: 200,
   auditEvents: 5_000,
   fairness: { warmUp: 1_000, flood: 3_000, everyMs: 100, alone: 20 },
@@ -221,7 +225,7 @@ export class Session {
   }
 
   /** Runs `act` with a product of its own, which is stopped afterwards. */
-  private async withProduct<T>(options: Partial<ProductOptions>, act: (product: Product) => Promise<T>): Promise<T> {
+  async withProduct<T>(options: Partial<ProductOptions>, act: (product: Product) => Promise<T>): Promise<T> {
     const { say, workerConcurrency } = this.options;
     const product = await Product.start({ say, workerConcurrency, ...options });
     let isStopped = false;

@@ -59,7 +59,7 @@ describe('the running stack', () => {
       expect((await plain(url)).text).toContain('svc_build_info');
     }
     expect((await world.admin.get('/readyz')).status).toBe(200);
-    expect((await world.admin.get('/api/v1/status')).body).toMatchObject({ nats_status: 'connected' });
+    expect((await world.admin.get('/api/v1/status')).body).toMatchObject({ nats_status: 'CONNECTED' });
   });
 
   it('gRPC health checks of gateway and kernel need no credentials', async () => {

@@ -17,7 +17,8 @@ const knownBuilders: Readonly<Record<string, string>> = {
   'libs/core/scanning/src/scanner-set.ts': 'of the built-in patterns, judged here one by one',
   'libs/core/scanning/src/views/disguise.ts': 'words of bounded length, at one place at a time',
   'libs/core/scanning/src/views/level.ts': 'words of bounded length',
-  'libs/store/src/keys.ts': 'of key names, for the keys of a test',
+  'libs/store/src/keys.ts': 'of the templates of keys',
+  'libs/features/tenants/src/tenant-keys.ts': 'of the templates of keys and the escaped name of a tenant',
 }; // prettier-ignore
 
 describe('the regular expressions of the product', () => {

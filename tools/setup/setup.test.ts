@@ -59,6 +59,23 @@ describe('set-up', () => {
     expect(found).toBe(complete);
   });
 
+  it('uses a Go that is new enough, by the version that `go version` prints', async () => {
+    const go = (folder: string, version: string) => {
+      const file = program(folder, 'go', '');
+      writeFileSync(file, `#!/bin/sh\n[ $1 = version ] && echo 'go version go${version} linux/amd64'\n`);
+      return file;
+    };
+    go('old', '1.18.10');
+    const newer = go('new', '1.19.8');
+    const PATH = [join(dir, 'old'), join(dir, 'new'), process.env['PATH']].join(delimiter);
+
+    const found = await runModule(`import { programs, usable } from 'programs'; console.log(usable(programs.go));`, {
+      PATH,
+    });
+
+    expect(found).toBe(newer);
+  });
+
   it('prints install instructions without apt-get', async () => {
     const code = `import { installPrograms } from 'install'; import { programs } from 'programs';
       await installPrograms([programs.redis, programs.nats]).catch(({ message }) => console.log(message));`;

@@ -1,14 +1,15 @@
 import { AgentLinks, type AgentContext, applyStatusSoon, openDelegationKeys } from '@svc/agents';
-import { mayUse } from '@svc/http';
+import { type GateRules, mayUse } from '@svc/http';
 import { type CancelDeps, cancelOpenJob, type SubmitDeps } from '@svc/jobs';
 import { type Base, type Platform, startLoops, type StoredFleet } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import type { AnnounceDeps } from '@svc/settings';
 import { WorkerTrustRepository } from '@svc/worker-trust';
 
-interface AgentParts extends Pick<Platform, 'license'> {
+interface AgentParts {
   changes: Base & AnnounceDeps & { fleet: StoredFleet };
   cancel: CancelDeps;
+  gate: GateRules;
 }
 
 const SYNC_EVERY_MS = 500;
@@ -43,7 +44,7 @@ export function agentLookups({ agents }: Pick<Platform['store'], 'agents'>) {
 /** Dependencies of the routes of agents, and of the checks of their jobs. */
 export function agentDeps(
   { env, log, onStop }: Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>,
-  { changes, cancel, license }: AgentParts,
+  { changes, cancel, gate }: AgentParts,
 ): { registry: AgentContext['agents']; jobs: SubmitDeps['agents'] } {
   const { store, clock, fleet } = changes;
   const trust = new WorkerTrustRepository(store.redis);
@@ -66,10 +67,10 @@ export function agentDeps(
       log.warn('stopping an agent failed; the scheduler completes it', { agent_id: agentId, error }),
   };
   return {
-    registry: { ...changes, license, links, delegation, statusChanged: (id) => applyStatusSoon(stop, id) },
+    registry: { ...changes, links, delegation, statusChanged: (id) => applyStatusSoon(stop, id) },
     jobs: {
       ...{ store, clock, fleet, links, delegation },
-      mayImpersonate: (caller) => mayUse(caller, impersonation, { rbac: () => license.entitlements().rbac }),
+      mayImpersonate: (caller) => mayUse(caller, impersonation, gate),
     },
   };
 }

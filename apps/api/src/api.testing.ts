@@ -36,9 +36,11 @@ import { givenJobs, type GivenJobs } from './given-jobs.testing';
 import { identities, signLicense, type Who } from './identities.testing';
 import { bundleKeys } from './bundle-keys.testing';
 import { mountOptions } from './mount-options';
+import { openAccess } from './open-access';
 import { openCredentialNotices } from './open-credential-notices';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
+import { openTenantStops } from './open-tenant-stops';
 import { openStreams } from './streams/open-streams';
 import { serveStreams } from './streams/serve-streams';
 
@@ -81,7 +83,14 @@ export interface Api {
   packets(): Promise<string[]>;
   published(): Promise<Published[]>;
   /** Changes the license in effect; every test begins with Community. */
-  license(plan: 'community' | 'team' | 'enterprise', granted?: Readonly<Record<string, unknown>>): void;
+  license(
+    plan: 'community' | 'team' | 'enterprise',
+    granted?: Readonly<Record<string, unknown>>,
+    /** Other fields of the license. */
+    more?: Readonly<Record<string, unknown>>,
+  ): void;
+  /** Writes the license file, which nothing reads before the next reload. */
+  writeLicense(text: string): void;
   /** Replaces the policy and resolves when it is in effect; `undefined` restores the shipped one. */
   policy(text?: string): Promise<void>;
 }
@@ -136,6 +145,8 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     defects.length = 0;
     api.license('community');
     running().ctx.submit.config.changed();
+    await running().ctx.access.roleBook.sync();
+    await running().ctx.access.managedKeys.sync();
     await running().fleet.refresh();
     await platform.bus.flush();
     packets.length = 0;
@@ -190,11 +201,12 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     metrics: () => running().metrics(),
     published,
     packets: async () => (await published()).map(({ subject }) => subject),
-    license(plan, granted = {}) {
-      const signed = plan === 'community' ? '' : signLicense(plan, granted);
-      writeFileSync(join(running().dir, 'license.json'), signed || '{}');
+    license(plan, granted = {}, more = {}) {
+      const signed = plan === 'community' ? '' : signLicense(plan, granted, more);
+      api.writeLicense(signed || '{}');
       running().platform.license.reload();
     },
+    writeLicense: (text) => writeFileSync(join(running().dir, 'license.json'), text),
     async policy(text) {
       const { dir, kernel } = running();
       const [before] = await kernel.listSnapshots();
@@ -264,8 +276,18 @@ async function start(
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
   const audit = await openAudit(boot, { ...platform, metrics });
   const auditExport = openAuditExport(boot, { ...platform, metrics, audit });
+  const notices = openCredentialNotices(boot, platform);
+  const access = await openAccess(boot, platform.store, notices);
+  const { roleBook } = access;
+  const stored = roleBook.all.bind(roleBook);
+  roleBook.all = () => ({ ...roles, ...stored() });
+  const stops = await openTenantStops(boot, platform, notices);
+  const identity = openIdentity(boot, platform, notices, access, stops.has);
   const built = buildContext(boot, {
+    access,
     audit,
+    identity,
+    notices,
     auditExport,
     streams,
     platform,
@@ -277,14 +299,21 @@ async function start(
     endings: await openEndings(boot),
   });
   const ctx = wanted.context?.(built) ?? built;
-  const notices = openCredentialNotices(boot, platform);
-  const identity = openIdentity(boot, platform.store.redis, notices);
   const { sessions } = identity;
-  const { dataUrls, submit } = ctx;
-  const usual = mountOptions(boot, { platform, identity, notices, metrics, config: submit.config, dataUrls, audit });
+  const { dataUrls, scim, submit } = ctx;
+  const usual = mountOptions(boot, {
+    platform,
+    identity,
+    access,
+    notices,
+    metrics,
+    config: submit.config,
+    dataUrls,
+    scim,
+    audit,
+  });
   const options: MountOptions = {
     ...usual,
-    gate: { ...usual.gate, roles: () => roles },
     checkAnswers: true,
     onDefect: onProblem,
     ...wanted.mount,

@@ -12,24 +12,34 @@ import {
   type kernelMetrics,
   type OpenMetrics,
 } from '@svc/runtime';
-import { publishCancelled, RecentJobs } from '@svc/jobs';
+import { cancelOpenJob, publishCancelled, RecentJobs } from '@svc/jobs';
 import { ActionClaimRepository, auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
 import { openPlacement, type WorkerRegistry } from '@svc/dispatch';
-import { ChatRepository, DefinitionCache } from '@svc/workflows';
+import { applySuspensionSoon } from '@svc/tenants';
+import { ChatRepository, DefinitionCache, removeWorkflow } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { type Audit, type AuditExport, verifier, verifyNewest } from '@svc/audit';
-import { openTopics, topicLog } from '@svc/registry';
+import { openTopics, removeTopicsOf, topicLog } from '@svc/registry';
 import { WorkerTrustRepository } from '@svc/worker-trust';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
+import type { Access } from './open-access';
 import type { Streams } from './streams/open-streams';
+import { gateRules } from '@svc/access';
 import { agentDeps, agentLookups } from './agent-deps';
 import { evalDeps, governanceDeps } from './governance-deps';
+import type { CredentialNotices } from './open-credential-notices';
 import { openAdmission } from './open-admission';
+import { openScim } from './open-scim';
 import { policyDocumentDeps } from './policy-document-deps';
+import type { GatewayIdentity } from './open-identity';
+import { telemetryDeps } from './telemetry-deps';
+import { ssoDeps } from './sso-deps';
 import { statusDeps, type StatusParts } from './status-deps';
+import { userDeps } from './user-deps';
 
 export interface ContextParts {
+  access: Access;
   audit: Audit;
   auditExport: AuditExport;
   policyFindings: StatusParts['policyFindings'];
@@ -39,6 +49,8 @@ export interface ContextParts {
   fleet: StoredFleet;
   registry: WorkerRegistry;
   kernel: Kernel;
+  identity: GatewayIdentity;
+  notices: CredentialNotices;
   metrics: OpenMetrics<
     typeof gatewayMetrics & typeof dispatchMetrics & typeof approvalMetrics & typeof kernelMetrics
   >['metrics'];
@@ -47,10 +59,14 @@ export interface ContextParts {
 /** Time limit of an expression of a first turn, ms. The turn of a more expensive one is taken by an engine. */
 const MAX_EXPRESSION_MS = 1;
 
+/** Time for engines to end the runs of a tenant that is deleted. */
+const RUN_END_MS = 30_000;
+
 /** Builds the dependencies of all handlers. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
-  const { platform, fleet, registry, kernel, policyFindings, metrics, endings, streams, audit, auditExport } = parts;
+  const { platform, fleet, registry, kernel, policyFindings, metrics, endings, streams, audit, auditExport, access } =
+    parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const deadLetterTtlSec = env.dlqEntryTtlDays * 86_400;
@@ -63,7 +79,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const onNoticeFailed = (error: unknown) => log.warn('change notice not published', { error });
   const changes = { ...base, fleet, config, bus: jobBus(bus), senderId, onNoticeFailed };
   const cancel = { ...base, bus: jobBus(bus), senderId, onPublishFailed };
-  const agents = agentDeps(boot, { changes, cancel, license });
+  const agents = agentDeps(boot, { changes, cancel, gate: gateRules({ license, ...access }) });
   const admission = openAdmission(boot, store.load, metrics);
   const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
   const chainState = async (tenant: string) => {
@@ -81,6 +97,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const artifacts = {
     ...base,
     admission,
+    maxLicensedBytes: () => license.entitlements().max_artifact_bytes,
     settings: {
       artifactMaxBytes: env.artifactMaxBytes,
       artifactTtlSec: {
@@ -108,17 +125,21 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const recent = new RecentJobs(clock);
   endings.follow(({ id, read }) => recent.end(id, read));
   endings.followGaps(() => recent.clear());
+  const users = userDeps(env, { ...base, ...parts });
   return {
+    access: {
+      ...{ ...base, ...access, license, defaultTenant: env.defaultTenant },
+      countUsersWithRole: (role) => store.users.countInRole(role),
+    },
     audit: auditDeps(env, { ...base, audit }),
     evidence: {
       ...base,
       audit,
-      isEntitled: () => license.entitlements().audit_export,
       defaultTenant: env.defaultTenant,
     },
     auditExports: { ...auditExport.exports, store },
     auditExporter: auditExport.exporter,
-    legalHolds: { ...base, license, defaultTenant: env.defaultTenant },
+    legalHolds: { ...base, defaultTenant: env.defaultTenant },
     submit: {
       ...jobParts,
       agents: agents.jobs,
@@ -264,7 +285,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       settings: { idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000) },
       maxActiveRuns: () => license.entitlements().max_active_workflows,
     },
-    schedules: base,
+    schedules: { ...base, agents: agents.jobs },
     events: { store, ...streams },
     governance,
     evals: {
@@ -280,11 +301,54 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       ...evalDeps(env, { store, metrics }),
     },
     locks: { store, defaultTenant: env.defaultTenant },
+    users,
+    sso: ssoDeps(boot, { ...parts, users, changes }),
     effects: {
       ...{ ...base, kernel, config, admission, agents: agents.jobs },
       events: { effectSettled: (outcome) => metrics.effects.inc({ op: 'settle', outcome }) },
     },
-    status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
+    license: {
+      ...base,
+      license,
+      defaultTenant: env.defaultTenant,
+      settings: {
+        requestsPerSecond: env.rateLimitRps,
+        bodyBytes: env.maxJsonBodyBytes,
+        artifactBytes: env.artifactMaxBytes,
+      },
+    },
+    telemetry: telemetryDeps(boot, { ...base, license, isOidc: parts.identity.providers.oidc !== undefined }),
+    tenantErasure: {
+      store,
+      clock,
+      trust: new WorkerTrustRepository(store.redis),
+      defaultTenant: env.defaultTenant,
+      runEndMs: RUN_END_MS,
+      cancelJob: (id, reason) => cancelOpenJob(cancel, id, reason),
+      removeWorkflow: (caller, id) =>
+        removeWorkflow({ store, policy: policyDocuments, keepSec: Math.ceil(env.runRetentionMs / 1_000) }, caller, id),
+      removeTopics: (tenant) => removeTopicsOf(changes, tenant),
+    },
+    tenants: {
+      store,
+      license,
+      defaultTenant: env.defaultTenant,
+      statusChanged: (tenant) =>
+        applySuspensionSoon(
+          {
+            store,
+            cancelJob: (id, reason) => cancelOpenJob(cancel, id, reason),
+            onStopFailed: (stopped, error) =>
+              log.warn('stopping a tenant failed; the scheduler completes it', { tenant: stopped, error }),
+          },
+          tenant,
+        ),
+    },
+    scim: openScim(boot, { ...base, license, access, notices: parts.notices }),
+    status: statusDeps(boot, {
+      ...{ platform, kernel, policyFindings, failOpenTotal: () => failOpen.total },
+      activeStreams: () => streams.limits.count,
+    }),
     health,
   };
 }

@@ -11,12 +11,19 @@ import type { DataContext, DeadLetterContext, JobContext } from '@svc/jobs';
 import type { PolicyAdminContext } from '@svc/policy-admin';
 import type { PolicyLabContext } from '@svc/policy-lab';
 import type { FleetContext, PoolContext, SchemaContext, TopicContext } from '@svc/registry';
+import type { ScimContext } from '@svc/scim';
 import type { StatusContext } from '@svc/status';
 import type { StreamContext } from '@svc/streams';
+import type { SsoContext } from '@svc/sso';
+import type { UserContext } from '@svc/users';
 import type { WorkerTrustContext } from '@svc/worker-trust';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 import type { LockContext } from '@svc/locks';
 import type { EffectsContext } from '@svc/effects';
+import type { AccessContext } from '@svc/access';
+import type { LicenseContext } from '@svc/license';
+import type { TelemetryContext } from '@svc/telemetry';
+import type { TenantContext } from '@svc/tenants';
 
 /** Dependencies of all handlers of the gateway, built once in main. */
 export type ApiContext = AgentContext &
@@ -38,10 +45,17 @@ export type ApiContext = AgentContext &
   RunContext &
   ScheduleContext &
   SchemaContext &
+  SsoContext &
   StreamContext &
   TopicContext &
+  UserContext &
   WorkflowContext &
   LockContext &
   GovernanceContext &
   EvalContext &
-  EffectsContext;
+  EffectsContext &
+  AccessContext &
+  LicenseContext &
+  TenantContext &
+  TelemetryContext &
+  ScimContext;

@@ -19,6 +19,9 @@ import {
 import { openAudit, openAuditExport } from '@svc/audit';
 import { followWorkers, openRegistry } from '@svc/dispatch';
 import { openFleet } from '@svc/registry';
+import { keys } from '@svc/store';
+import { runTelemetry } from '@svc/telemetry';
+import { eraseTenants } from '@svc/tenants';
 import { openWorkerTrust } from '@svc/worker-trust';
 import { openEndings, openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { mountAdmin } from './admin/mount-admin';
@@ -26,11 +29,14 @@ import { apiInfo } from './api-info';
 import { buildContext } from './build-context';
 import { startGrpcServer } from './grpc/server';
 import { mountOptions } from './mount-options';
+import { openAccess } from './open-access';
 import { openCredentialNotices } from './open-credential-notices';
 import { openIdentity } from './open-identity';
+import { openTenantStops } from './open-tenant-stops';
 import { routes } from './routes';
 import { openStreams } from './streams/open-streams';
 import { serveStreams } from './streams/serve-streams';
+import { createFirstAdmin } from './user-deps';
 
 void runService({
   name: 'api',
@@ -72,8 +78,15 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
 
   const audit = await openAudit(boot, { ...platform, metrics });
   const auditExport = openAuditExport(boot, { ...platform, metrics, audit });
+  const notices = openCredentialNotices(boot, platform);
+  const access = await openAccess(boot, platform.store, notices);
+  const stops = await openTenantStops(boot, platform, notices);
+  const identity = openIdentity(boot, platform, notices, access, stops.has);
   const ctx = buildContext(boot, {
+    access,
     audit,
+    identity,
+    notices,
     auditExport,
     streams,
     platform,
@@ -84,22 +97,41 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     metrics,
     endings: await openEndings(boot),
   });
+  const eraser = {
+    name: 'tenant-eraser',
+    everyMs: 1_000,
+    lease: platform.store.lease(keys.tenantEraserLease(), platform.instance.id, 30_000),
+    run: () => eraseTenants(ctx.tenantErasure),
+  };
+  const telemetry = {
+    name: 'telemetry',
+    everyMs: 60_000,
+    lease: platform.store.lease(keys.telemetryLease(), platform.instance.id, 60_000),
+    run: () => runTelemetry(ctx.telemetry),
+  };
+  onStop(
+    'installation',
+    startLoops([eraser, telemetry], (loop, error) =>
+      log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
+    ),
+  );
   fleet.follow(ctx.submit.config, (error) => log.warn('pools and timeouts not reloaded', { error }));
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
-  const notices = openCredentialNotices(boot, platform);
-  const identity = openIdentity(boot, platform.store.redis, notices);
   const options = mountOptions(boot, {
     platform,
     identity,
+    access,
     notices,
     metrics,
     config: ctx.submit.config,
     dataUrls: ctx.dataUrls,
+    scim: ctx.scim,
     audit,
   });
+  await createFirstAdmin(boot, ctx);
   const surface = mount(routes, ctx, options);
   serveSwagger(surface.app, openapi(endpoints, apiInfo(build.version)));
-  mountAdmin(surface.app, boot, { store: platform.store, sessions: identity.sessions, surface: options });
+  mountAdmin(surface.app, boot, { store: platform.store, users: ctx.users, surface: options });
   const web = await serve(surface.finish(), {
     host: env.httpAddr.host,
     port: env.httpAddr.port,

@@ -1,28 +1,33 @@
-import { AppError, evalLimits, submitJob } from '@svc/contract';
+import { AppError, evalLimits, ssoLimits, submitJob } from '@svc/contract';
 import { cappedBy, hostCheck, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
 import { type DataUrlDeps, openDataUrl } from '@svc/jobs';
+import { gateRules } from '@svc/access';
 import { tenantRates } from '@svc/admission';
 import type { Audit } from '@svc/audit';
+import { checkScimToken, type ScimDeps } from '@svc/scim';
 import type { EffectiveConfig } from '@svc/settings';
 import type { CredentialNotices } from './open-credential-notices';
+import type { Access } from './open-access';
 import type { GatewayIdentity } from './open-identity';
 
 export interface MountParts {
   platform: Platform;
   identity: GatewayIdentity;
+  access: Access;
   notices: CredentialNotices;
   metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
   config: EffectiveConfig;
   dataUrls: DataUrlDeps;
+  scim: ScimDeps;
   audit: Pick<Audit, 'audited' | 'refusals'>;
 }
 
 /** Options of the HTTP surface: authorization, limits, logs and metrics. */
 export function mountOptions(
   { env, clock, log, stopping }: Boot<ApiEnv>,
-  { platform, identity, notices, metrics, config, dataUrls, audit }: MountParts,
+  { platform, identity, access, notices, metrics, config, dataUrls, scim, audit }: MountParts,
 ): MountOptions {
   const { license, store } = platform;
   const nowMs = () => clock.nowMs();
@@ -42,8 +47,9 @@ export function mountOptions(
   return {
     authenticate: identity.authenticate,
     audited: (...args) => audit.audited(...args),
-    gate: { rbac: () => license.entitlements().rbac },
+    gate: gateRules({ license, ...access }),
     openSignedUrl: (purpose, { id }, { token }) => openDataUrl(dataUrls, purpose, id, token),
+    openOwnCredential: (_kind, header) => checkScimToken(scim, header('authorization')),
     rateLimits: {
       api: rate('svc:rl:api', env.rateLimitRps, env.rateLimitBurst, tenantRates(config)),
       open: rate('svc:rl:public', env.publicRateLimitRps, env.publicRateLimitBurst),
@@ -55,7 +61,9 @@ export function mountOptions(
       artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
       data: env.artifactMaxBytes,
       dataset: evalLimits.bodyBytes,
+      form: ssoLimits.formBytes,
     },
+    licensedBodyBytes: () => license.entitlements().max_body_bytes,
     allowedOrigins: env.allowedOrigins,
     ...browserTrust(env),
     trustedProxies: env.trustedProxies,

@@ -1,5 +1,9 @@
 import { apiEnv, Health, readEnv, silentLogger, systemClock, type LogFields } from '@svc/runtime';
+import { queues } from '@svc/queues.config';
+import { ApiKeyRepository, openStore, RoleRepository } from '@svc/store';
 import { Redis } from 'ioredis';
+import { ManagedKeys, RoleBook } from '@svc/access';
+import type { Platform } from '@svc/platform';
 import { CredentialChanges } from '@svc/identity';
 import { openIdentity } from './open-identity';
 
@@ -10,6 +14,9 @@ describe('the log of the start', () => {
     const { values: env } = readEnv(apiEnv, { SVC_API_KEYS: 'secret-one,acme:secret-two:viewer,acme:secret-three' });
     const clock = systemClock();
     const redis = new Redis({ lazyConnect: true });
+    const onChanged = () => undefined;
+    const managedKeys = new ManagedKeys({ apiKeys: new ApiKeyRepository(redis), clock, onChanged });
+    const roleBook = new RoleBook({ roles: new RoleRepository(redis), clock, onChanged });
 
     openIdentity(
       {
@@ -21,8 +28,10 @@ describe('the log of the start', () => {
         stopping: new AbortController().signal,
         onStop: () => undefined,
       },
-      redis,
+      // Opening them reads nothing.
+      { store: openStore(redis, queues, { metaSec: 1, dataSec: 1 }), license: {} as Platform['license'] },
       { changes: new CredentialChanges(() => clock.nowMs()), announce: () => undefined },
+      { managedKeys, roleBook },
     );
 
     expect(warnings).toEqual([

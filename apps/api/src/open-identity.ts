@@ -1,16 +1,21 @@
 import {
   authenticator,
   openApiKeys,
+  openJwks,
   openJwt,
+  openPasswords,
   openSessions,
+  SignInLimits,
   type ApiKeys,
   type Authenticate,
+  type BearerCheck,
+  type Passwords,
   type Sessions,
 } from '@svc/identity';
-import { startLoops } from '@svc/platform';
+import { startLoops, type Platform } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
-import { keys as storeKeys } from '@svc/store';
-import type { Redis } from 'ioredis';
+import { openProviders, type Providers } from '@svc/sso';
+import type { Access } from './open-access';
 import type { CredentialNotices } from './open-credential-notices';
 
 /** The authenticator of REST, gRPC and the admin pages, and its dependencies. */
@@ -18,22 +23,30 @@ export interface GatewayIdentity {
   authenticate: Authenticate;
   keys: ApiKeys;
   sessions: Sessions;
+  passwords: Passwords;
+  limits: SignInLimits;
+  /** Identity providers. */
+  providers: Providers;
 }
 
 const KEY_FILE_CHECK_MS = 500;
 
 /**
  * @param notices streams are checked when a session ends or the key file changes
+ * @param isTenantStopped whether a tenant is suspended; absent = none is
  * @throws Error naming the variable when keys cannot be read
  */
 export function openIdentity(
-  { env, clock, log, onStop }: Boot<ApiEnv>,
-  redis: Redis,
+  boot: Boot<ApiEnv>,
+  { store, license }: Pick<Platform, 'store' | 'license'>,
   notices: CredentialNotices,
+  { managedKeys, roleBook }: Access,
+  isTenantStopped?: (tenant: string) => boolean,
 ): GatewayIdentity {
+  const { env, clock, log, onStop } = boot;
   const nowMs = () => clock.nowMs();
   const onProblem = (problem: Error) =>
-    log.error('credentials file is invalid; keeping the previous one', { error: problem });
+    log.error('credentials cannot be read; keeping the previous ones', { error: problem });
   const keys = openApiKeys(
     {
       key: env.apiKey ?? '',
@@ -54,25 +67,17 @@ export function openIdentity(
         }),
     },
   );
-  const jwt = openJwt(
-    {
-      hmacSecret: env.jwtHmacSecret ?? '',
-      publicKey: env.jwtPublicKey ?? '',
-      publicKeyPath: env.jwtPublicKeyPath ?? '',
-      issuer: env.jwtIssuer ?? '',
-      audience: env.jwtAudience ?? '',
-      defaultRole: env.jwtDefaultRole,
-      clockSkewSec: env.jwtClockSkewMs / 1_000,
-      defaultTenant: env.defaultTenant,
-      production: env.production,
-    },
-    { nowMs, onProblem, onChanged: () => notices.changes.anyChanged() },
-  );
-  const sessions = openSessions(redis, {
-    keyOf: (digest) => storeKeys.session(digest),
-    ttlSec: env.sessionTtlMs / 1_000,
+  const sessions = openSessions(store.sessions, {
+    ttlMs: env.sessionTtlMs,
+    idleMs: env.sessionIdleMs,
     nowMs,
     onEnded: notices.announce,
+    onChange: notices.changes.onChange,
+  });
+  const limits = new SignInLimits(store.redis, {
+    maxAttempts: env.maxLoginAttempts,
+    maxGlobalAttempts: env.maxGlobalLoginAttempts,
+    periodMs: env.loginLockoutMs,
   });
   if (env.apiKeysPath) {
     // Requests read a changed file anyway, but open streams make none.
@@ -81,8 +86,20 @@ export function openIdentity(
       log.oncePer('key-file', 10_000).warn('checking the key file failed', { error });
     onStop('key-file', startLoops([refresh], failed));
   }
+  const providers = openProviders(boot, { store, license, roles: () => roleBook.all() });
+  const bearer = [
+    ...openBearer(env, { nowMs, onProblem, onChanged: () => notices.changes.anyChanged() }),
+    ...(providers.bearer ? [providers.bearer] : []),
+  ];
   const authenticate = authenticator(
-    { keys: [keys], bearer: jwt ? [jwt] : [], sessions },
+    {
+      keys: [keys, managedKeys],
+      bearer,
+      sessions,
+      roles: () => roleBook.all(),
+      ...(isTenantStopped && { isTenantStopped }),
+      onAuthenticated: (identity) => managedKeys.countUse(identity),
+    },
     {
       defaultTenant: env.defaultTenant,
       allowAnonymous: env.allowInsecureNoAuth,
@@ -91,5 +108,31 @@ export function openIdentity(
       production: env.production,
     },
   );
-  return { authenticate, keys, sessions };
+  return { authenticate, keys, sessions, passwords: openPasswords(), limits, providers };
+}
+
+/** Tokens of static keys first, then those of an issuer with a key set. */
+function openBearer(env: ApiEnv, hooks: Parameters<typeof openJwt>[1]): BearerCheck[] {
+  const rules = {
+    issuer: env.jwtIssuer ?? '',
+    audience: env.jwtAudience ?? '',
+    defaultRole: env.jwtDefaultRole,
+    clockSkewSec: env.jwtClockSkewMs / 1_000,
+    defaultTenant: env.defaultTenant,
+    production: env.production,
+  };
+  const jwt = openJwt(
+    {
+      ...rules,
+      hmacSecret: env.jwtHmacSecret ?? '',
+      publicKey: env.jwtPublicKey ?? '',
+      publicKeyPath: env.jwtPublicKeyPath ?? '',
+    },
+    hooks,
+  );
+  const url = env.jwtJwksUrl;
+  return [
+    ...(jwt ? [jwt] : []),
+    ...(url ? [openJwks({ ...rules, url, allowPrivate: env.jwtJwksAllowPrivate }, hooks)] : []),
+  ];
 }

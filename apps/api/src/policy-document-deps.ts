@@ -17,10 +17,7 @@ export function policyDocumentDeps(
     defaultTenant: env.defaultTenant,
     maxContentBytes: env.policyMaxBytes,
     maxBundles: () => license.entitlements().max_policy_bundles,
-    velocityLicense: () => {
-      const { velocity_rules, velocity_rule_count } = license.entitlements();
-      return { entitled: velocity_rules, most: velocity_rule_count };
-    },
+    maxVelocityRules: () => license.entitlements().velocity_rule_count,
     parsed: new ParsedBundleCache(),
     async basePolicy() {
       const loaded = await loadBase({ path, url, maxBytes, signature });

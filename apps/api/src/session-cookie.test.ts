@@ -1,18 +1,11 @@
-import { openSessions, sha256, type Sessions } from '@svc/identity';
-import { keys } from '@svc/store';
 import { useApi } from './api.testing';
 import { send } from './fuzz/wire-client.testing';
-import { identities } from './identities.testing';
+import { identities, keySession } from './identities.testing';
 
 describe('a session cookie at the API', () => {
   const api = useApi();
-  let sessions: Sessions;
-  beforeAll(() => {
-    const keyOf = (digest: string) => keys.session(digest);
-    sessions = openSessions(api.store.redis, { keyOf, ttlSec: 600, nowMs: () => Date.now() });
-  });
   const getCookie = async (who: 'admin' | 'other') => {
-    const { token } = await sessions.create({ keyDigest: sha256(identities[who].key), tenant: identities[who].tenant });
+    const { token } = await api.sessions.create(keySession(identities[who].key, identities[who].tenant));
     return `svc_session=${token}`;
   };
   /** A request that a page of another site makes the browser send. */

@@ -1,11 +1,12 @@
 import { endpoints, type Endpoint } from '@svc/contract';
+import { TOTP } from 'otpauth';
 import type { Api } from './api.testing';
 import type { GivenJob } from './given-jobs.testing';
-import type { ApprovalRecord, OutputSafetyRecord, ShadowResult, WorkerRecord } from '@svc/store';
+import { keys, type ApprovalRecord, type OutputSafetyRecord, type ShadowResult, type WorkerRecord } from '@svc/store';
 import type { Words } from './filled-body.testing';
 import type { Canary } from './fuzz/canaries.testing';
 import { canaries } from './fuzz/canaries.testing';
-import { bodyFor, buildTargets, type Belongings } from './tenant-requests.testing';
+import { bodyFor, buildTargets, walkPasswords, type Belongings } from './tenant-requests.testing';
 
 export interface Planted extends Belongings {
   /** Stored texts by place. */
@@ -22,7 +23,8 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const sent: string[] = [];
   const of = {
     ...{ legalHold: '', schedule: '', run: '', again: '', artifact: '', snapshot: '', submitted: '', evalRun: '' },
-    ...{ comparison: '', agent: '', secondAgent: '', delegation: '', effect: '' },
+    ...{ comparison: '', agent: '', secondAgent: '', delegation: '', effect: '', apiKey: '', auditDeadLetter: '' },
+    ...{ user: '', session: '', code: '' },
     datasets: [],
     ...{ workflow: words('workflow id'), team: words('team id'), trace: words('trace id'), worker: 'worker-acme', lock: words('lock') },
     ...{ schema: words('schemas.put id'), topic: `job.${words('topics.register name')}`, shadowed: 'secops~shadowed' },
@@ -49,6 +51,8 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   });
   api.license('enterprise');
   planted.legalHold = ((await send('holds.create'))['hold'] as { id: string }).id;
+  planted.apiKey = ((await send('keys.create'))['key'] as { id: string }).id;
+  await plantUser(api, planted, send);
   planted.agent = String((await send('agents.create'))['id']);
   planted.secondAgent = String((await send('agents.create'))['id']);
   await send('agents.update');
@@ -92,6 +96,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   planted.evalRun = String((await send('evals.run'))['run_id']);
   planted.comparison = String((await send('evals.compare'))['comparison_id']);
   planted.datasets = datasets.map(({ id, dataset_id }) => String(id ?? dataset_id));
+  planted.auditDeadLetter = await plantAuditDeadLetter(api, words);
   await api.store.redis.set(`mem:${jobs.done}`, words('memory'));
   const today = new Date().toISOString().slice(0, 10);
   await api.store.redis.hset(`{s0}:spend:tenant:acme:${today}`, { spent: 1, [`center:${words('cost centre')}`]: 1 });
@@ -105,6 +110,42 @@ export async function plantBelongings(api: Api): Promise<Planted> {
     !places.some((start) => place.startsWith(start)) || sent.some((body) => body.includes(text));
   return { ...planted, canaries: secret.made.filter(isSent), through };
 } // prettier-ignore
+
+/** An event that the receiver of the exporter refused. */
+async function plantAuditDeadLetter(api: Api, words: Words): Promise<string> {
+  const facts = { ...{ seq: 1, tenant_id: 'acme', timestamp: new Date().toISOString(), event_type: 'system.test', action: 'test' }, severity: 'INFO', reason: words('dead letter event') }; // prettier-ignore
+  const fields = {
+    tenant: 'acme',
+    id: '1-1',
+    reason: words('dead letter reason'),
+    e: JSON.stringify(facts),
+    h: 'a'.repeat(64),
+    m: '',
+  };
+  return (await api.store.redis.xadd(keys.auditExportDead('none'), '*', ...Object.entries(fields).flat())) ?? '';
+}
+
+type Send = (id: Endpoint['id'], name?: string, headers?: object) => Promise<Record<string, unknown>>;
+
+/** A user with a session. */
+async function plantUser(api: Api, planted: Belongings, send: Send): Promise<void> {
+  const { id, username } = await send('users.create');
+  planted.user = String(id);
+  const own = { Authorization: `Bearer ${String((await send('auth.login'))['token'])}` };
+  const { secret } = await send('auth.beginTotp', '', own);
+  planted.code = new TOTP({ secret: String(secret) }).generate();
+  await send('auth.confirmTotp', '', own);
+  await send('auth.removeTotp', '', own);
+  await send('auth.password', '', own);
+  await send('users.update');
+  await send('users.setPassword');
+  const [, , password] = walkPasswords;
+  const { body } = await api.anonymous.post('/api/v1/auth/login', { username, password, tenant: 'acme' });
+  const sessions = await api.anonymous.get('/api/v1/auth/sessions', {
+    Authorization: `Bearer ${String(body['token'])}`,
+  });
+  planted.session = (sessions.body['items'] as { id: string }[])[0]?.id ?? '';
+}
 
 /** A decision, and a resolved approval. */
 async function plantDecisions(api: Api, words: Words, jobId: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Endpoint } from '@svc/contract';
+import { scimEnv } from './routes/scim/scim.testing';
 import { filledBody, type Words } from './filled-body.testing';
 
 const unlimited = async () => ({ allowed: true, headers: {} });
@@ -7,6 +8,12 @@ export const walked = {
   env: {
     ...{ TENANT_ID: 'house', SVC_AUDIT_SIGNING_KEY: '5'.repeat(64) },
     SVC_DELEGATION_PRIVATE_KEY: '6'.repeat(64),
+    ...{
+      SVC_USER_AUTH_ENABLED: 'true',
+      SVC_ADMIN_PASSWORD: 'House-of-the-walk-1',
+      SVC_USER_SECRET_KEYS: '7'.repeat(64),
+    },
+    ...scimEnv,
   },
   mount: { rateLimits: { api: unlimited, open: unlimited } },
 };
@@ -43,7 +50,19 @@ export interface Belongings {
   /** Id of a delegation token. */
   delegation: string;
   effect: string;
+  apiKey: string;
+  /** An event that the receiver of the audit exporter refused. */
+  auditDeadLetter: string;
+  user: string;
+  /** Of that user. */
+  session: string;
+  /** Code of the second factor of that user. */
+  code: string;
 }
+
+/** Passwords of the planted user, one after the other. */
+export const walkPasswords = ['Keel-and-rudder-7', 'Mast-and-sail-8', 'Oar-and-anchor-9'] as const;
+const [password, secondPassword, thirdPassword] = walkPasswords;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -61,6 +80,8 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
     singleton: { key: words('jobs.submit singleton key'), mode: 'return' },
     ...{ principal_id: undefined, delegation_token: undefined, delegation_audience_agent_id: undefined },
   }),
+  'keys.create': () => ({ scopes: ['jobs:read'], expiresAt: '2100-01-01T00:00:00Z' }),
+  'roles.put': () => ({ permissions: ['jobs.read'], inherits: ['viewer'] }),
   'audit.evidence': (_words, _tenant, { done }) => ({
     ...{ kind: 'job', id: done, include_content: true, tenant: undefined, from: undefined, to: undefined },
   }),
@@ -68,6 +89,20 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   'workers.createCredential': (_words, _tenant, { worker }) => ({
     ...{ worker_id: worker, allowed_pools: ['demo'], allowed_topics: undefined, public_keys: [] },
   }),
+  'auth.login': (words, tenant) => ({
+    ...{ username: words('users.create username'), tenant, totp: undefined, recovery_code: undefined },
+    // Other tenants do not know it.
+    password: tenant === 'acme' ? password : 'x',
+  }),
+  'auth.password': () => ({ current_password: password, new_password: secondPassword }),
+  'auth.beginTotp': () => ({ password }),
+  'auth.confirmTotp': (_words, _tenant, { code }) => ({ code }),
+  'auth.removeTotp': () => ({ password, code: undefined }),
+  'users.create': (words, tenant) => ({
+    ...{ password, tenant, role: 'user', email: `${words('users.create email')}@acme.test`, display_name: undefined },
+  }),
+  'users.update': () => ({ email: undefined, roles: ['user'] }),
+  'users.setPassword': () => ({ password: thirdPassword }),
   'agents.create': () => ({ risk_tier: 'low', status: 'active' }),
   'agents.update': () => ({ risk_tier: 'high', status: 'active' }),
   'agents.delegate': (_words, _tenant, { secondAgent }) => ({
@@ -76,6 +111,7 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   }),
   'agents.verifyDelegation': () => ({ token: 'x', expected_audience: undefined }),
   'agents.revokeDelegation': (_words, _tenant, { delegation }) => ({ jti: delegation, cascade: true }),
+  'sso.putGroupMapping': () => ({ oidc_group_role_mapping: { platform: 'viewer' } }),
   'approvals.repair': () => ({ apply: true }),
   'holds.create': (_words, tenant) => ({ tenant_id: tenant }),
   'data.reportEffect': () => ({ op: 'begin', call: 'c'.repeat(32) }),
@@ -142,6 +178,8 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   }),
   'evals.run': () => ({ candidate_bundle_id: undefined, candidate_content: undefined }),
   'evals.compare': () => ({ left: {}, right: { candidate_content: 'rules: []' } }),
+  'tenants.create': () => ({ id: 'initech' }),
+  'telemetry.consent': () => ({ mode: 'off' }),
   'policy.addVelocityRule': () => pace,
   'policy.putVelocityRule': () => pace,
 };
@@ -200,8 +238,15 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
   [/evals\/datasets\//, ({ datasets }) => datasets],
   [/evals\/runs\//, ({ evalRun }) => [evalRun]],
   [/evals\/comparisons\//, ({ comparison }) => [comparison]],
+  [/\/auth\/keys\//, ({ apiKey }) => [apiKey]],
+  [/\/auth\/roles\//, () => ['operator']],
+  [/\/auth\/sessions\//, ({ session }) => [session]],
+  [/\/users\//, ({ user }) => [user]],
   [/\/agents\//, ({ agent }) => [agent]],
+  // Credentials of this API are refused before the id is read.
+  [/\/scim\//, () => ['x']],
   [/\/effects\//, ({ effect }) => [effect]],
+  [/\/tenants\//, () => ['acme']],
   [/\/legal-hold\//, ({ legalHold }) => [legalHold]],
   [/:snapshot_id/, ({ snapshot }) => [snapshot]],
   [/shadows\/:bundle_id/, ({ shadowed }) => [shadowed]],
@@ -209,6 +254,7 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
   [/:rule_id/, () => ['x']],
   [/\/approvals\//, ({ held }) => [held]],
   [/\/audit\/events\//, () => ['1']],
+  [/\/audit\/export\/dead-letters\//, ({ auditDeadLetter }) => [auditDeadLetter]],
   [/\/artifacts\//, ({ artifact }) => [artifact]],
   [/\/traces\//, ({ trace }) => [trace]],
   [/\/workflows\//, ({ workflow }) => [workflow]],

@@ -1,9 +1,7 @@
 import { grpcServices } from '@svc/contract';
 import { serviceDefinition } from '@svc/grpc';
 import { mount, serve, type Listening } from '@svc/http';
-import { openSessions } from '@svc/identity';
 import { apiEnv, Health, readEnv, silentLogger, systemClock } from '@svc/runtime';
-import { keys } from '@svc/store';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { mountAdmin } from './admin/mount-admin';
 import { useApi } from './api.testing';
@@ -37,11 +35,8 @@ describe('another tenant, on surfaces other than REST', () => {
     grpc = await startGrpcServer({ env, log: silentLogger, health: new Health({ clock }), clock }, api.ctx, api.options);
     client = new Client(`127.0.0.1:${grpc.port}`, credentials.createInsecure());
     const { app, finish } = mount([], {}, api.options);
-    const { store } = api;
-    const nowMs = () => clock.nowMs();
-    const sessions = openSessions(store.redis, { keyOf: (digest) => keys.session(digest), ttlSec: 60, nowMs });
     const admin = { env: { production: false, defaultTenant: walked.env.TENANT_ID }, onStop: (_: string, stop: () => unknown) => void stops.push(stop) };
-    mountAdmin(app, admin, { store, sessions, surface: api.options });
+    mountAdmin(app, admin, { store: api.store, users: api.ctx.users, surface: api.options });
     const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
     const connections = { maxConnections: 1_000, maxConnectionsPerAddress: 1_000 };
     const onProblem = (problem: unknown) => void api.defects.push(problem);

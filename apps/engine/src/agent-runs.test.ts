@@ -45,6 +45,24 @@ describe('a run that an agent starts', () => {
     expect(await use.store.agents.denied(id)).toMatchObject([{ sub_reason: 'topic_not_in_allowed_list' }]);
   }, 30_000);
 
+  it('has one refusal of a step, although the engine dies before it saves the end of the step', async () => {
+    const { ctx } = await use.start();
+    const { id } = await giveAgent(use.store, { allowed_topics: [] });
+    const save = ctx.store.runs.save.bind(ctx.store.runs);
+    let crashes = 0;
+    jest.spyOn(ctx.store.runs, 'save').mockImplementation(async (saved) => {
+      const isRefused = (await use.store.agents.denied(id)).length > 0;
+      if (isRefused && crashes++ === 0) throw new Error('died');
+      return save(saved);
+    });
+
+    await use.ended(await start(id, { one: { topic: 'job.one' } }), 'failed');
+
+    expect(crashes).toBeGreaterThan(0);
+    expect(await use.store.agents.denied(id)).toHaveLength(1);
+    expect(await use.store.agents.figures('acme', id, Date.now())).toMatchObject({ denied: 1 });
+  }, 30_000);
+
   it('starts no further job once the agent is suspended', async () => {
     await use.start();
     const agent = await giveAgent(use.store);

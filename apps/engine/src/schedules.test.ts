@@ -1,5 +1,6 @@
 import { addSchedule, pauseSchedule } from '@svc/workflows';
 import { eventually, person } from '@svc/testing';
+import { giveAgent } from '@svc/fixtures/store';
 import { useEngine } from './use-engine.testing';
 
 const use = useEngine();
@@ -8,9 +9,9 @@ const ann = person('ann');
 const steps = { notice: { type: 'notify', input: { message: 'hello' } } };
 
 /** A workflow that starts every second. */
-async function everySecond(): Promise<string> {
+async function everySecond(given: object = steps, agentId?: string): Promise<string> {
   const { store } = use.engine.ctx;
-  const document = { id: 'cargo', name: 'Cargo', org_id: 'acme', steps };
+  const document = { id: 'cargo', name: 'Cargo', org_id: 'acme', steps: given };
   await store.workflows.write({ tenant: 'acme', id: 'cargo', document, by: 'ann' });
   const fields = {
     name: '',
@@ -20,7 +21,7 @@ async function everySecond(): Promise<string> {
     input: {},
     paused: false,
   } as const;
-  const { id } = await addSchedule(use.engine.ctx, ann, 'cargo', { ...fields, interval_sec: 1 });
+  const { id } = await addSchedule(use.engine.ctx, ann, 'cargo', { ...fields, interval_sec: 1 }, agentId);
   return id;
 }
 const runs = () => use.engine.ctx.store.runIndex.ofWorkflow('acme', 'cargo', 100);
@@ -68,6 +69,31 @@ describe('a schedule', () => {
       jest.restoreAllMocks();
     }
   });
+
+  it('of an agent starts runs of that agent, within its scope, until it is suspended', async () => {
+    await use.start();
+    const agent = await giveAgent(use.store, { allowed_topics: ['job.one'] });
+    const given = { one: { topic: 'job.one' }, two: { topic: 'job.two', depends_on: ['one'] } };
+    const id = await everySecond(given, agent.id);
+
+    const ended = await eventually(async () => {
+      const [{ id: runId = '' } = {}] = (await runs()).filter(({ status }) => status === 'failed');
+      return use.state(runId);
+    });
+    await agent.change({ status: 'suspended' });
+    await eventually(async () => {
+      const read = await use.store.schedules.read(id);
+      expect(read?.record.last_error).toMatch(/agent_inactive/);
+    });
+    const started = (await runs()).length;
+    const { record } = (await use.store.schedules.read(id)) ?? {};
+    await eventually(async () => expect((await use.store.schedules.read(id))?.record.dueMs).not.toBe(record?.dueMs));
+
+    expect(ended.metadata).toMatchObject({ agent_id: agent.id });
+    const { steps: done } = ended;
+    expect([done['one']?.status, done['two']?.error]).toMatchObject(['succeeded', { code: 'agent_denied' }]);
+    expect(await runs()).toHaveLength(started);
+  }, 30_000);
 
   it('that was due while no engine was running is caught up', async () => {
     const first = await use.start();

@@ -2,7 +2,7 @@ import { grpcServices } from '@svc/contract';
 import { startGrpcServer } from '@svc/grpc';
 import { velocityRulesInForce } from '@svc/identity';
 import { localKernelSettings, openLocalKernel } from '@svc/kernel-client';
-import { openServiceLicense, whenAvailable } from '@svc/platform';
+import { followLicense, openServiceLicense, whenAvailable } from '@svc/platform';
 import {
   certificateGauges,
   commonMetrics,
@@ -52,6 +52,7 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
   health.dependsOn('redis', () => redis.ping());
 
   const license = openServiceLicense({ env, clock, log });
+  followLicense(boot, redis, license);
   const maxVelocityRules = () => velocityRulesInForce(license.entitlements());
   const deps = { redis, log, clock, metrics, maxVelocityRules };
   const kernel = await whenAvailable(boot, 'store', () => openLocalKernel(localKernelSettings(env), deps));

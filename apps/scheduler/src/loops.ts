@@ -9,6 +9,7 @@ import {
 } from '@svc/dispatch';
 import { completeStops } from '@svc/agents';
 import { publishSpendAlerts } from '@svc/budget';
+import { completeSuspensions } from '@svc/tenants';
 import { finishDrains } from '@svc/registry';
 import type { Loop } from '@svc/platform';
 import { keys, type Store } from '@svc/store';
@@ -46,6 +47,12 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
   return [
     { name: 'dispatch', everyMs: 1_000, run: () => ctx.laneDispatcher.dispatchToAll() },
     { name: 'agent-stops', everyMs: 500, atStart: true, run: () => completeStops(ctx.agentStops) },
+    {
+      name: 'tenant-stops',
+      everyMs: 500,
+      atStart: true,
+      run: () => completeSuspensions({ store, cancelJob: ctx.agentStops.cancelJob }),
+    },
     { name: 'limits', everyMs: 250, run: () => openLimits(ctx, store) },
     { name: 'load', everyMs: 500, atStart: true, run: () => ctx.refreshLoad() },
     { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },

@@ -17,12 +17,17 @@ export interface Caller {
   allowCrossTenant: boolean;
   source: 'api_key' | 'jwt' | 'oidc' | 'session' | 'anonymous';
   /**
-   * Opaque submitter identity for the self-approval rule: `apikey:<16 hex of sha256>|principal:<id>`.
+   * Opaque submitter identity for the self-approval rule: `apikey:<16 hex of sha256>|principal:<id>`, for users
+   * `user:<id>|principal:<username>`.
    * See docs/reference/jobs.md#submit-a-job.
    */
   submitterId: string;
   /** Scopes of a managed API key; absent = the credential is not bound to scopes. */
   scopes?: readonly string[];
+  /** Id of the user whose session it is; absent for all other credentials. */
+  userId?: string;
+  /** `session:<16 hex>`, which does not reveal the token; absent without a session. */
+  sessionId?: string;
 }
 
 /**

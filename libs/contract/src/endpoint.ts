@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import type { EndpointAudit } from './audit/endpoint-audit';
 import type { ErrorCode } from './errors';
-import type { Access } from './permissions';
+import type { Access, EntitlementName } from './permissions';
 import type { DataPurpose } from './subjects';
 
 export type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -29,6 +29,8 @@ export interface Endpoint<
   summary: string;
   description?: string;
   access: Gate;
+  /** Features of the license, one of which the route requires; without it the answer is 403 `tier_limit_exceeded`. */
+  entitledBy?: readonly [EntitlementName, ...EntitlementName[]];
   /** Required for methods other than GET; a read is recorded only where it is declared. */
   audit?: EndpointAudit;
   params: { [Name in ParamNames<Path>]: Joi.StringSchema };
@@ -45,20 +47,28 @@ export interface Endpoint<
   bodyItems?: string;
   /** The body is raw bytes of any media type, passed to the handler unparsed. Such a route declares no `body`. */
   rawBody?: true;
+  /** The body is an HTML form (`application/x-www-form-urlencoded`) instead of JSON; its fields are texts. */
+  formBody?: true;
+  /**
+   * A public route that pages of other sites may send forms to, such as a page of an identity provider. Its handler accepts
+   * no credential of the browser.
+   */
+  crossSite?: true;
   /** Which configured limit caps the body; absent = the JSON body limit. */
-  bodyLimit?: 'job' | 'artifact' | 'data' | 'dataset';
+  bodyLimit?: 'job' | 'artifact' | 'data' | 'dataset' | 'form';
   /** Error code of a body over its limit; `request_too_large` otherwise. */
   tooLarge?: ErrorCode;
   /**
    * `raw`: the answer is bytes, sent as application/octet-stream. `stream`: bytes of one of these media types, of any length,
-   * sent as they are produced. `events`: Server-Sent Events. Status 101: a WebSocket; its
-   * handler serves requests that do not upgrade.
+   * sent as they are produced. `media`: the answer is text of this media type. `events`: Server-Sent Events. Status 101: a
+   * WebSocket; its handler serves requests that do not upgrade. Status 302: a redirect, whose handler sets Location.
    */
   answer: {
-    status: 101 | 200 | 201 | 204;
+    status: 101 | 200 | 201 | 204 | 302;
     body?: Joi.Schema<Answer>;
     headers?: Record<string, string>;
     raw?: true;
+    media?: string;
     stream?: readonly string[];
     events?: true;
   };
@@ -69,10 +79,17 @@ export interface Endpoint<
    * rate limit. The handler checks what the token allows.
    */
   signedUrl?: DataPurpose;
+  /**
+   * A public route whose credential is checked by its feature, before the body is read: other credentials are ignored, and the
+   * tenant that it is for takes the rate limit.
+   */
+  ownCredential?: 'scim_token';
   /** A public route that returns more to authenticated callers; invalid credentials count as none. */
   knowsCallers?: true;
+  /** A public route that signs in: a page of another origin may not call it, since its visitor would use a foreign account. */
+  signsIn?: true;
   /** Further answers of the same route, by status, such as a probe's 503; a handler picks one with `answer(body, { status })`. */
-  otherAnswers?: Readonly<Record<number, { description: string; body?: Joi.Schema }>>;
+  otherAnswers?: Readonly<Record<number, { description: string; body?: Joi.Schema; media?: string }>>;
   /** Error codes for violations of individual body or query fields; `invalid_body` otherwise. */
   violationCodes?: Readonly<Record<string, ErrorCode>>;
   errors: readonly ErrorCode[];

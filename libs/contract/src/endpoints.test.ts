@@ -1,6 +1,7 @@
 import type { Endpoint } from './endpoint';
 import { permissions } from './permissions';
 import { shape } from './shape';
+import { scimForm } from './scim/scim-form';
 import Joi from 'joi';
 import { endpoints } from './endpoints';
 
@@ -19,17 +20,32 @@ describe('the endpoint table', () => {
 
   it.each(all)('$id', ({ id, method, path, summary, access, params, query, body, errors, answer }) => {
     expect(id).toMatch(/^[a-z]+\.[a-zA-Z]+$/);
-    expect(path).toMatch(/^(\/[a-z0-9-]+|\/:[a-z_]+)+$/);
+    // The names of SCIM are those of the protocol.
+    const segment = path.startsWith(`${scimForm.basePath}/`)
+      ? /^\.?[A-Za-z0-9]+$|^:[a-z_]+$/
+      : /^[a-z0-9-]+$|^:[a-z_]+$/;
+    expect(
+      path
+        .slice(1)
+        .split('/')
+        .filter((part) => !segment.test(part)),
+    ).toEqual([]);
     expect(summary).toMatch(/^[A-Z0-9].*[^.]$/);
     expect(new Set(errors).size).toBe(errors.length);
     expect(Object.keys(params)).toEqual([...path.matchAll(/:(\w+)/g)].map(([, name]) => name));
     if (access !== 'public' && access.permission) expect(permissions).toContain(access.permission);
     if (method === 'get') expect(body).toBeUndefined();
-    const isWhole = ![101, 204].includes(answer.status) && !answer.events && !answer.stream;
+    const isWhole = ![101, 204, 302].includes(answer.status) && !answer.events && !answer.stream;
     if (isWhole) expect(answer.body).toBeDefined();
     for (const schema of Object.values<Joi.Schema>(params))
       expect(schema.validate('x'.repeat(2_000)).error).toBeDefined();
     for (const schema of [query, body]) expect(schema?.validate(null)?.error === undefined).toBe(schema === undefined);
+  });
+
+  it('routes that require a feature of the license list its error', () => {
+    const silent = all.filter(({ entitledBy, errors }) => entitledBy && !errors.includes('tier_limit_exceeded'));
+
+    expect(silent.map(({ id }) => id)).toEqual([]);
   });
 
   it.each(all.filter(({ body }) => body))(

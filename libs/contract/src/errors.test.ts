@@ -11,7 +11,7 @@ const reserved: readonly ErrorCode[] = [];
 
 /** Any route may return these, so no endpoint lists them. */
 const anywhere: readonly ErrorCode[] = [
-  'invalid_json', 'invalid_body', 'unauthorized', 'access_denied', 'tenant_access_denied', 'tenant_id_required',
+  'invalid_json', 'invalid_body', 'unauthorized', 'access_denied', 'tenant_access_denied', 'tenant_id_required', 'tenant_suspended',
   'origin_not_allowed', 'key_scope_insufficient', 'not_found', 'method_not_allowed', 'unsupported_media_type',
   'request_too_large', 'rate_limited', 'internal_error', 'service_unavailable', 'store_unavailable',
 ]; // prettier-ignore

@@ -1,8 +1,11 @@
+import { identityErrors } from './identity-errors';
+
 /**
  * Every error that a caller can get: its code, HTTP status and public text. Texts state the problem; details of one
  * request go into the extras of the error body.
  */
 export const errorCodes = {
+  ...identityErrors,
   // requests
   invalid_json: { status: 400, text: 'the request body is not valid JSON, or has fields this route does not know' },
   invalid_body: { status: 400, text: 'the request is not valid' },
@@ -63,6 +66,7 @@ export const errorCodes = {
     text: 'the chain of delegations is too deep',
     code: 'DELEGATION_CHAIN_TOO_DEEP',
   },
+  telemetry_mode_unknown: { status: 400, text: 'mode must be off, local_only or anonymous' },
   invalid_workflow: { status: 400, text: 'the workflow is not valid' },
   invalid_schedule: { status: 400, text: 'the schedule is not valid' },
   policy_validation_failed: {
@@ -94,6 +98,12 @@ export const errorCodes = {
     status: 400,
     text: 'decisions cannot be selected this way',
     code: 'EVAL_EXTRACTION_FAILED',
+  },
+
+  group_mapping_invalid: {
+    status: 400,
+    text: 'the mapping of groups to roles is not valid',
+    code: 'AUTH_OIDC_CALLBACK_FAILED',
   },
 
   upgrade_required: { status: 426, text: 'this route serves WebSocket connections only' },
@@ -142,6 +152,7 @@ export const errorCodes = {
   artifact_not_found: { status: 404, text: 'artifact not found' },
   approval_not_found: { status: 404, text: 'approval not found' },
   worker_not_found: { status: 404, text: 'worker not found', code: 'WORKER_NOT_FOUND' },
+  audit_dead_letter_not_found: { status: 404, text: 'no such event is in the dead letters of the exporter' },
   audit_event_not_found: { status: 404, text: 'audit event not found' },
   legal_hold_not_found: { status: 404, text: 'legal hold not found' },
   audit_checkpoint_not_found: { status: 404, text: 'no checkpoint covers this' },

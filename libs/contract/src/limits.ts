@@ -44,7 +44,19 @@ export const limits = {
   tenantWorkerCredentials: 5_000,
   /** Agents of one tenant, revoked ones included. */
   tenantAgents: 5_000,
+  /** Users of one tenant, disabled ones included. */
+  tenantUsers: 20_000,
+  scimGroups: 2_000,
   deniedEventsListed: 50,
+  /** Managed API keys of one tenant that are not revoked. */
+  tenantApiKeys: 1_000,
+  apiKeyNameChars: 128,
+  /** Chars of the identity of a key's makers: a key made with a key that was made with a key, and so on. */
+  apiKeyMakerChars: 1_024,
+  roles: 500,
+  rolePermissions: 128,
+  roleParents: 32,
+  roleDescriptionChars: 1_000,
   legalHoldReasonChars: 2_000,
   effectKeyChars: 200,
   effectResultBytes: 16_384,

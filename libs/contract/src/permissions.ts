@@ -28,6 +28,10 @@ export interface Access {
   roles: readonly GateRole[] | 'any';
 }
 
+/** Features of a license that a route can require. See docs/operations.md#license. */
+export type EntitlementName =
+  'agent_identity' | 'audit_export' | 'legal_hold' | 'rbac' | 'scim' | 'siem_export' | 'velocity_rules';
+
 export interface Role {
   description: string;
   permissions: readonly Permission[];
@@ -66,15 +70,16 @@ export const builtInRoles: Readonly<Record<string, Role>> = {
 export function resolvePermissions(
   role: string,
   roles: Readonly<Record<string, Role>> = builtInRoles,
-  seen: ReadonlySet<string> = new Set(),
 ): ReadonlySet<string> {
-  const own = Object.hasOwn(roles, role) ? roles[role] : undefined;
-  if (!own || seen.has(role)) return new Set();
-  const trail = new Set([...seen, role]);
-  return new Set([
-    ...own.permissions,
-    ...own.inherits.flatMap((parent) => [...resolvePermissions(parent, roles, trail)]),
-  ]);
+  const held = new Set<string>();
+  // Each role is visited once: the number of ways to a common ancestor grows exponentially.
+  const visited = new Set([role]);
+  for (const name of visited) {
+    const own = Object.hasOwn(roles, name) ? roles[name] : undefined;
+    for (const permission of own?.permissions ?? []) held.add(permission);
+    for (const parent of own?.inherits ?? []) visited.add(parent);
+  }
+  return held;
 }
 
 /** Equality, `admin.*`, or a granted `<resource>.*`. */

@@ -123,9 +123,15 @@ export class AgentRepository {
     return { jobs: sum(0), denied: sum(1), lastActiveUs: Number(active ?? 0) };
   }
 
-  async deny(tenant: string, refusal: DeniedEvent, act: AuditAct): Promise<void> {
-    const args = [refusal.agent_id, tenant, JSON.stringify(refusal), limits.deniedEventsListed, JSON.stringify(act)];
-    await runScript(this.redis, 'denyAgent', this.keys.agentDenied(refusal.agent_id), ...args);
+  /**
+   * Records a refusal.
+   *
+   * @param onceFor job whose refusal is recorded once, however often this is called; '' = each call is recorded
+   */
+  async deny(tenant: string, refusal: DeniedEvent, act: AuditAct, onceFor = ''): Promise<void> {
+    const { agent_id: agent } = refusal;
+    const args = [agent, tenant, JSON.stringify(refusal), limits.deniedEventsListed, JSON.stringify(act), onceFor];
+    await runScript(this.redis, 'denyAgent', this.keys.agentDenied(agent), ...args);
   }
 
   /** The newest refusals, newest first. */

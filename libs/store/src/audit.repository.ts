@@ -47,6 +47,16 @@ export interface RetentionBoundary {
   hash: string;
 }
 
+/** What a time-stamp authority has signed about a checkpoint. */
+export interface KeptTimestamp {
+  /** Of the checkpoint. */
+  seq: number;
+  /** RFC 3339. */
+  at: string;
+  /** Base64. */
+  token: string;
+}
+
 /** Leaves of a complete tile. A power of two, so that a tile is a subtree. */
 export const TILE_SIZE = 1_024;
 export const HASH_BYTES = 32;
@@ -160,20 +170,6 @@ export class AuditRepository {
     return parseHead((await this.redis.get(keys.auditHead(tenant))) ?? '');
   }
 
-  /** The same as `range`, for many events: a third of its time. */
-  async page(tenant: string, from: string, to: string, count: number): Promise<StoredAuditEvent[]> {
-    const reply = await runScript(this.redis, 'readAudit', keys.auditChain(tenant), from, to, count);
-    const [ids = '', ...columns] = reply as string[];
-    if (ids === '') return [];
-    const idList = ids.split('\n');
-    const [texts = [], hashes = [], hmacs = []] = columns.map((column) => column.split('\n'));
-    // A line break in a value is not ours; read one by one, the event with it is found.
-    if (texts.length !== idList.length || hashes.length !== idList.length || hmacs.length !== idList.length) {
-      return this.range(tenant, from, to, count);
-    }
-    return idList.map((id, i) => ({ id, text: texts[i] ?? '', hash: hashes[i] ?? '', hmac: hmacs[i] ?? '' }));
-  }
-
   /** Events between two ids, oldest first. @param from `-`, an id, or `(` and an id to begin after it */
   async range(tenant: string, from: string, to: string, count: number): Promise<StoredAuditEvent[]> {
     return toEvents(await this.redis.xrange(keys.auditChain(tenant), from, to, 'COUNT', count));
@@ -221,13 +217,21 @@ export class AuditRepository {
   }
 
   /** Keeps the token (base64) of a time-stamp authority for the checkpoint of this number. */
-  async keepTimestamp(tenant: string, seq: number, timestamp: { at: string; token: string }): Promise<void> {
+  async keepTimestamp(tenant: string, seq: number, timestamp: Omit<KeptTimestamp, 'seq'>): Promise<void> {
     const key = keys.auditTimestamps(tenant);
     await this.redis
       .multi()
       .zadd(key, seq, JSON.stringify({ seq, ...timestamp }))
       .zremrangebyrank(key, 0, -MAX_CHECKPOINTS - 1)
       .exec();
+  }
+
+  /** Kept tokens, newest first. @param before only of checkpoints with a lower number; undefined = all */
+  async timestampsBack(tenant: string, before: number | undefined, count: number): Promise<KeptTimestamp[]> {
+    const newest = before === undefined ? '+inf' : `(${before}`;
+    const key = keys.auditTimestamps(tenant);
+    const texts = await this.redis.zrevrangebyscore(key, newest, '-inf', 'LIMIT', 0, count);
+    return texts.map((text) => JSON.parse(text) as KeptTimestamp);
   }
 
   /** Leaves of a tile, 32 bytes each. */

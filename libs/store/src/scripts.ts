@@ -23,6 +23,7 @@ const includes = [
   'base',
   'holds',
   'pools',
+  'tenants',
   'locks',
   'bull',
   'lanes',
@@ -40,6 +41,7 @@ const includes = [
   'accept',
   'run',
   'trust',
+  'api-keys',
   'schedule',
   'evals',
 ];

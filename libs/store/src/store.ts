@@ -1,6 +1,7 @@
 import { defaultShard, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
 import { AgentRepository } from './agent.repository';
+import { ApiKeyRepository } from './api-key.repository';
 import { AuditRepository } from './audit.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
@@ -17,16 +18,20 @@ import { Lease } from './lease';
 import { LimitRepository } from './limit.repository';
 import { LoadRepository } from './load.repository';
 import { PolicyRepository } from './policy.repository';
+import { RoleRepository } from './role.repository';
 import { RunIndex } from './run.index';
 import { RunRepository } from './run.repository';
 import { ScheduleRepository } from './schedule.repository';
 import { SchemaRepository } from './schema.repository';
 import { LockRepository } from './lock.repository';
 import { loadScripts } from './scripts';
+import { SessionRepository } from './session.repository';
+import { TenantRepository } from './tenant.repository';
 import { SpendRepository } from './spend.repository';
 import { ShadowResultRepository } from './shadow-result.repository';
 import { ShadowRepository } from './shadow.repository';
 import { QueuePositionRepository } from './queue-position.repository';
+import { UserRepository } from './user.repository';
 import { VelocityRepository } from './velocity.repository';
 import { WorkerRepository } from './worker.repository';
 import { WorkflowRepository } from './workflow.repository';
@@ -37,9 +42,11 @@ export interface Store {
   /** The keys of the shard. */
   keys: Keys;
   agents: AgentRepository;
+  apiKeys: ApiKeyRepository;
   delegations: DelegationRepository;
   audit: AuditRepository;
   legalHolds: LegalHoldRepository;
+  tenants: TenantRepository;
   jobs: JobRepository;
   eventLogs: EventLogRepository;
   index: JobIndex;
@@ -57,11 +64,14 @@ export interface Store {
   load: LoadRepository;
   limits: LimitRepository;
   workflows: WorkflowRepository;
+  roles: RoleRepository;
   runs: RunRepository;
   runIndex: RunIndex;
   schedules: ScheduleRepository;
   spend: SpendRepository;
   queuePositions: QueuePositionRepository;
+  users: UserRepository;
+  sessions: SessionRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
@@ -81,9 +91,11 @@ export function openStore(
     redis,
     keys,
     agents: new AgentRepository(redis, keys),
+    apiKeys: new ApiKeyRepository(redis),
     delegations: new DelegationRepository(redis, keys),
     audit: new AuditRepository(redis, keys, shard),
     legalHolds: new LegalHoldRepository(redis, keys),
+    tenants: new TenantRepository(redis, keys),
     jobs: new JobRepository(redis, keys, retention),
     eventLogs: new EventLogRepository(redis, keys),
     index: new JobIndex(redis, keys),
@@ -101,11 +113,14 @@ export function openStore(
     limits: new LimitRepository(redis, keys),
     load: new LoadRepository(redis, keys),
     workflows: new WorkflowRepository(redis, keys),
+    roles: new RoleRepository(redis),
     runs: new RunRepository(redis, keys, retention),
     runIndex: new RunIndex(redis, keys),
     schedules: new ScheduleRepository(redis, keys),
     spend: new SpendRepository(redis, keys),
     queuePositions: new QueuePositionRepository(redis, keys, queues),
+    users: new UserRepository(redis),
+    sessions: new SessionRepository(redis),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };
 }

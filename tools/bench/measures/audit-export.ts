@@ -3,7 +3,8 @@ import { soc2Controls } from '@svc/audit-formats';
 import { exportAudit, type Caller } from '@svc/contract';
 import { mount, serve, type MountOptions } from '@svc/http';
 import type { Store } from '@svc/store';
-import { get } from 'node:http';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 
 const admin: Caller = {
   principalId: 'ann',
@@ -25,7 +26,7 @@ export async function exportRate(store: Store, sealer: Sealer, events: number): 
   const options: MountOptions = {
     authenticate: async () => ({ kind: 'caller', caller: admin, credential: {} as never }),
     gate: { rbac: () => false },
-    bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000, data: 10_000, dataset: 10_000 },
+    bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000, data: 10_000, dataset: 10_000, form: 10_000 },
     allowedOrigins: [],
     handlerTimeoutMs: 60_000,
     onDefect: (error) => {
@@ -79,18 +80,20 @@ export async function exportRate(store: Store, sealer: Sealer, events: number): 
   }
 }
 
-const TAIL_CHARS = 16_384;
+/** Reads a response without keeping it, in a process of its own, as clients do. @returns its length and its last characters */
+const download = async (url: string): Promise<{ bytes: number; tail: string }> => {
+  const { stdout } = await run(process.execPath, ['-e', client, url], { maxBuffer: 1_000_000 });
+  return JSON.parse(stdout) as { bytes: number; tail: string };
+};
 
-/** Reads a response without keeping it. */
-const download = (url: string): Promise<{ bytes: number; tail: string }> =>
-  new Promise((resolve, reject) => {
-    get(url, (response) => {
-      let [bytes, tail] = [0, ''];
-      response.on('data', (part: Buffer) => {
-        bytes += part.length;
-        tail = (tail.slice(-TAIL_CHARS) + part.subarray(-TAIL_CHARS).toString('utf8')).slice(-TAIL_CHARS);
-      });
-      response.on('end', () => resolve({ bytes, tail }));
-      response.on('error', reject);
-    }).on('error', reject);
+const run = promisify(execFile);
+const client = `
+  require('node:http').get(process.argv[1], (response) => {
+    let [bytes, tail] = [0, ''];
+    response.on('data', (part) => {
+      bytes += part.length;
+      tail = (tail.slice(-16384) + part.subarray(-16384).toString('utf8')).slice(-16384);
+    });
+    response.on('end', () => console.log(JSON.stringify({ bytes, tail })));
   });
+`;

@@ -1,9 +1,11 @@
-import { endpoints } from '@svc/contract';
+import { builtInRoles, endpoints, type AuditAct } from '@svc/contract';
 import { mount, openapi, serve, serveSwagger, type Listening, type MountOptions, type RefusedRequest } from '@svc/http';
-import { authenticator, openApiKeys, openSessions } from '@svc/identity';
+import { authenticator, openApiKeys, openPasswords, openSessions, SignInLimits } from '@svc/identity';
 import { queues } from '@svc/queues.config';
-import { keys, openStore, type Store } from '@svc/store';
+import { openStore, type Store } from '@svc/store';
 import { emptyRedis, startRedis, type TestServer } from '@svc/testing';
+import { randomIds } from '@svc/runtime';
+import type { UserDeps } from '@svc/users';
 import { Redis } from 'ioredis';
 import { apiInfo } from '../api-info';
 import { mountAdmin } from './mount-admin';
@@ -129,31 +131,47 @@ function buildSite({ store, set, production, trustedProxies, defects, refused, o
     },
     { nowMs, onProblem, onAdminByDefault: () => undefined },
   );
-  const sessions = openSessions(store.redis, { keyOf: (digest) => keys.session(digest), ttlSec: 3_600, nowMs });
+  const sessions = openSessions(store.sessions, { ttlMs: 3_600_000, idleMs: 3_600_000, nowMs });
   const limiter = async (bucket: string) => ({
     allowed: !(set.addressesAreSpent && bucket.startsWith('ip:')),
     headers: { 'Retry-After': '1' },
   });
-  const surface: MountOptions = {
-    authenticate: authenticator(
-      { keys: [held], bearer: [], sessions },
-      {
-        defaultTenant: 'acme',
-        allowAnonymous: true,
-        allowHeaderPrincipal: true,
-        jwtRequired: false,
-        production: false,
-      },
-    ),
-    audited: async (tenant, act, request) => {
-      const result = await request();
-      await store.audit.record(tenant, act);
-      return result;
+  const authenticate = authenticator(
+    { keys: [held], bearer: [], sessions },
+    {
+      defaultTenant: 'acme',
+      allowAnonymous: true,
+      allowHeaderPrincipal: true,
+      jwtRequired: false,
+      production: false,
     },
+  );
+  const audited = async <T>(tenant: string, act: AuditAct, request: () => Promise<T>) => {
+    const result = await request();
+    await store.audit.record(tenant, act);
+    return result;
+  };
+  const users: UserDeps = {
+    ...{ store, sessions, authenticate, audited, sealed: undefined },
+    clock: { nowMs },
+    random: randomIds(),
+    passwords: openPasswords(),
+    limits: new SignInLimits(store.redis, { maxAttempts: 5, maxGlobalAttempts: 50, periodMs: 900_000 }),
+    roles: () => builtInRoles,
+    rbac: () => set.rbac,
+    hasApiKeys: () => true,
+    sso: async () => ({}),
+    onRefused: (refusal) => void refused.push(refusal),
+    announce: () => undefined,
+    settings: { isEnabled: true, defaultTenant: 'acme', sessionTtlMs: 3_600_000 },
+  };
+  const surface: MountOptions = {
+    authenticate,
+    audited,
     onRefused: (refusal) => void refused.push(refusal),
     gate: { rbac: () => set.rbac },
     rateLimits: { api: limiter, open: limiter },
-    bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000, data: 10_000, dataset: 10_000 },
+    bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000, data: 10_000, dataset: 10_000, form: 10_000 },
     allowedOrigins: [],
     trustedProxies,
     handlerTimeoutMs: 10_000,
@@ -162,6 +180,6 @@ function buildSite({ store, set, production, trustedProxies, defects, refused, o
   };
   const { app, finish } = mount([], {}, surface);
   serveSwagger(app, openapi(endpoints, apiInfo('0.0.0')));
-  mountAdmin(app, { env: { production, defaultTenant: 'acme' }, onStop }, { store, sessions, surface });
+  mountAdmin(app, { env: { production, defaultTenant: 'acme' }, onStop }, { store, users, surface });
   return finish();
 }

@@ -1,9 +1,9 @@
 import { AppError, managedScope, type Caller } from '@svc/contract';
 import type { MountOptions } from '@svc/http';
-import type { Sessions } from '@svc/identity';
 import { queues } from '@svc/queues.config';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import type { Store } from '@svc/store';
+import type { UserDeps } from '@svc/users';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Express } from 'express';
 import { admit } from './admit';
@@ -17,7 +17,7 @@ import { signIn } from './sign-in';
 
 export interface AdminParts {
   store: Store;
-  sessions: Sessions;
+  users: UserDeps;
   /** Authentication, authorization and limits of the REST surface. */
   surface: MountOptions;
 }
@@ -29,9 +29,9 @@ export interface AdminParts {
 export function mountAdmin(
   app: Express,
   { env, onStop }: Pick<Boot<Pick<ApiEnv, 'production' | 'defaultTenant'>>, 'env' | 'onStop'>,
-  { store, sessions, surface }: AdminParts,
+  { store, users, surface }: AdminParts,
 ): void {
-  const deps: AdminDeps = { store, sessions, surface, secureCookies: env.production };
+  const deps: AdminDeps = { store, users, surface, secureCookies: env.production };
   const viewing = new AsyncLocalStorage<Caller>();
   const board = openBoard(store, queues, () => {
     const caller = viewing.getStore();

@@ -4,23 +4,28 @@ import type { Page } from './page';
 export interface SignInView {
   /** Why the last attempt failed. */
   problem?: string;
+  username?: string;
   tenant?: string;
   /** Admin page to open after signing in. */
   next?: string;
 }
 
-/** The page never contains the submitted key. */
-export const signInPage = ({ problem, tenant, next }: SignInView): Page => ({
+/** The page never contains the submitted password or key. */
+export const signInPage = ({ problem, username, tenant, next }: SignInView): Page => ({
   title: 'Sign in',
   body: html`<main class="narrow">
 <h1>Sign in</h1>
 <p class="soft">Queues and jobs, for administrators.</p>
 ${problem && html`<div class="card notice bad" role="alert" id="problem">${problem}</div>`}
 <form class="card" method="post" action="/admin/login">
-<label for="api_key">API key</label>
+<label for="username">Username or e-mail address <span>(empty for a key)</span></label>
+<input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" value="${username}">
+<label for="api_key">Password or API key</label>
 <input id="api_key" name="api_key" type="password" autocomplete="current-password" required autofocus
   ${problem && html`aria-invalid="true" aria-describedby="problem"`}>
-<label for="tenant">Tenant <span>(only for keys of several tenants)</span></label>
+<label for="code">Code <span>(only for users with a second factor)</span></label>
+<input id="code" name="code" autocomplete="one-time-code" spellcheck="false">
+<label for="tenant">Tenant <span>(only for users of another tenant, and keys of several)</span></label>
 <input id="tenant" name="tenant" autocomplete="organization" spellcheck="false" value="${tenant}">
 ${next && html`<input type="hidden" name="next" value="${next}">`}
 <button>Sign in</button>

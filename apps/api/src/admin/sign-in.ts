@@ -1,70 +1,48 @@
 import { toSignInAct } from '@svc/audit';
-import { AppError, type Caller } from '@svc/contract';
-import { addressBucket, getClientAddress, mayUse } from '@svc/http';
-import { bareKey, sessionCookies, sha256 } from '@svc/identity';
+import { AppError } from '@svc/contract';
+import { getClientAddress, mayUse } from '@svc/http';
+import { clearedSessionCookie, sessionCookie } from '@svc/identity';
+import { endNamedSessions, signIn as signInTo, type SignedIn, type SignInRequest } from '@svc/users';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { adminAccess } from './admit';
 import type { AdminDeps } from './deps';
 import { isOwnForm } from './own-form';
 import { sendPage } from './page';
-import { clearSessionCookie, setSessionCookie } from './session-cookie';
 import { signInPage, signOutPage } from './sign-in-page';
 
-/**
- * Sign-in attempts per minute, per address and per key (by its digest), so that attempts with one key are limited
- * regardless of the number of addresses. Further attempts are rejected until the minute ends; there is no lockout.
- */
-export const signInTries = 10;
-const windowSec = 60;
-
 const home = '/admin/queues';
-/** The same response to every failed sign-in, so that it reveals nothing about the key. */
+/** The same response to every failed sign-in, so that it reveals nothing about the account or key. */
 const refused =
-  'This does not open the admin pages. It takes an API key that is valid now and has the role admin; a tenant, if you name one, must be one the key may act for.';
+  'This does not open the admin pages. They take a password or an API key that is valid now and has the role admin; a tenant, if you name one, must be that of the user, or one the key may act for.';
 
 const formBody = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 10 });
 
-/** `/admin/login` and `/admin/logout`. See docs/reference/http.md#authentication. */
+/** `/admin/login` and `/admin/logout`. See docs/reference/users.md#sign-in. */
 export function signIn(deps: AdminDeps): express.Router {
   const router = express.Router({ caseSensitive: true });
-  const attempts = (keyPrefix: string) =>
-    new RateLimiterRedis({
-      storeClient: deps.store.redis,
-      keyPrefix,
-      points: signInTries,
-      duration: windowSec,
-      rejectIfRedisNotReady: true,
-    });
-  const ofAddress = attempts('svc:rl:signin');
-  const ofKey = attempts('svc:rl:signin-key');
   router.get('/login', (req, res) => {
     const next = ownPage(req.query['next']);
     sendPage(res, 200, signInPage(next ? { next } : {}));
   });
-  router.post(
-    '/login',
-    onlyOwnForms,
-    limited(ofAddress, getAddressBucket),
-    form,
-    limited(ofKey, getKeyDigest),
-    async (req, res) => {
-      const { api_key: key, tenant, next } = readFields(req.body);
-      const caller = await checkKey(key, tenant, deps);
-      if (!caller) {
-        deps.surface.onRefused?.({ code: 'unauthorized', credential: 'api_key', method: 'POST', ...getOrigin(req) });
-        return sendPage(res, 401, signInPage({ problem: refused, tenant, next: ownPage(next) ?? '' }));
-      }
-      const session = { keyDigest: sha256(key), tenant: caller.tenant };
-      await recorded(req, deps, 'auth.sign_in', caller, () => startSession(req, res, deps, session));
-      await Promise.all([ofAddress.delete(getAddressBucket(req)), ofKey.delete(getKeyDigest(req))]);
-      res.redirect(303, ownPage(next) ?? home);
-    },
-  );
+  router.post('/login', onlyOwnForms, form, async (req, res) => {
+    const { next, ...entered } = readFields(req.body);
+    const target = ownPage(next);
+    const { gate } = deps.surface;
+    let signedIn: SignedIn;
+    try {
+      signedIn = await signInTo(deps.users, entered, getOrigin(req), (role) => mayUse({ role }, adminAccess, gate));
+    } catch (error) {
+      return sendRefusal(res, error, { ...entered, next: target ?? '' });
+    }
+    // Also ends a session that an attacker may have planted in the browser.
+    await endNamedSessions(deps.users, { cookie: req.headers.cookie });
+    res.append('Set-Cookie', sessionCookie(signedIn, isSecure(req, deps)));
+    res.redirect(303, target ?? home);
+  });
   router.get('/logout', (_req, res) => sendPage(res, 200, signOutPage));
   router.post('/logout', onlyOwnForms, async (req, res) => {
     await signOut(req, deps);
-    clearSessionCookie(req, res, deps.secureCookies);
+    res.append('Set-Cookie', clearedSessionCookie(isSecure(req, deps)));
     res.redirect(303, '/admin/login');
   });
   return router;
@@ -73,22 +51,22 @@ export function signIn(deps: AdminDeps): express.Router {
 const onlyOwnForms: RequestHandler = (req, _res, next) =>
   next(isOwnForm(req) ? undefined : new AppError('origin_not_allowed'));
 
-const getAddressBucket = (req: Request): string => addressBucket(getClientAddress(req));
-const getKeyDigest = (req: Request): string => sha256(readFields(req.body).api_key).slice(0, 16);
+const isSecure = (req: Request, { secureCookies }: AdminDeps): boolean => secureCookies || req.secure;
 
-const limited =
-  (limiter: RateLimiterRedis, bucketOf: (req: Request) => string): RequestHandler =>
-  async (req, res, next) => {
-    try {
-      await limiter.consume(bucketOf(req));
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const waitSec = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-      res.setHeader('Retry-After', String(waitSec));
-      return sendPage(res, 429, signInPage({ problem: `Too many tries. Try again in ${waitSec} s.` }));
-    }
-    next();
-  };
+/** @throws what is no refusal of the sign-in */
+function sendRefusal(res: Response, error: unknown, { username, tenant, next }: Fields): void {
+  if (!(error instanceof AppError)) throw error;
+  const { status } = error.toBody();
+  if (status === 429) {
+    const waitSec = error.headers['Retry-After'] ?? '1';
+    res.setHeader('Retry-After', waitSec);
+    return sendPage(res, 429, signInPage({ problem: `Too many tries. Try again in ${waitSec} s.` }));
+  }
+  if (status !== 401 && status !== 403) throw error;
+  const needsCode = error.errorCode === 'auth_totp_required';
+  const problem = needsCode ? 'Enter the password again, with a code of your authenticator.' : refused;
+  sendPage(res, 401, signInPage({ problem, username, tenant, next }));
+}
 
 /** Express' form parser, with its errors mapped to ours. */
 const form: RequestHandler = (req: Request, res: Response, next: NextFunction) =>
@@ -98,53 +76,32 @@ const form: RequestHandler = (req: Request, res: Response, next: NextFunction) =
     next(new AppError(tooLarge ? 'request_too_large' : 'invalid_body'));
   });
 
-function readFields(body: unknown): { api_key: string; tenant: string; next: string } {
+type Fields = Pick<SignInRequest, 'username'> & { tenant: string; next: string };
+
+/** A recovery code is entered in the place of a code, and is longer. */
+const MAX_CODE_CHARS = 8;
+
+function readFields(body: unknown): Fields & SignInRequest {
   const sent = new Map(Object.entries(typeof body === 'object' && body !== null ? body : {}));
   const field = (name: string): string => {
     const value: unknown = sent.get(name);
-    return typeof value === 'string' ? value.trim() : '';
+    return typeof value === 'string' ? value : '';
   };
-  return { api_key: bareKey(field('api_key')), tenant: field('tenant'), next: field('next') };
-}
-
-/** @returns undefined for any failure */
-async function checkKey(apiKey: string, tenant: string, { surface }: AdminDeps): Promise<Caller | undefined> {
-  const outcome = await surface.authenticate({ apiKey, ...(tenant && { tenant }) });
-  if (outcome.kind === 'refused') return undefined;
-  const { caller } = outcome;
-  // Only keys can open a session: one opened by a session token would outlive that session.
-  return caller.source === 'api_key' && mayUse(caller, adminAccess, surface.gate) ? caller : undefined;
-}
-
-/** Always opens a new session and ends the previous one of the browser, which an attacker may have planted. */
-async function startSession(
-  req: Request,
-  res: Response,
-  deps: AdminDeps,
-  session: { keyDigest: string; tenant: string },
-): Promise<void> {
-  await endSession(req, deps);
-  const made = await deps.sessions.create(session);
-  setSessionCookie(req, res, { ...made, secure: deps.secureCookies });
+  const code = field('code').trim();
+  const [username, tenant, next] = [field('username').trim(), field('tenant').trim(), field('next').trim()];
+  return {
+    ...{ username, tenant, next, password: field('api_key') },
+    ...(code.length > MAX_CODE_CHARS ? { recoveryCode: code } : { totp: code }),
+  };
 }
 
 /** A session that has ended before has no caller, and ending it is not recorded. */
-async function signOut(req: Request, deps: AdminDeps): Promise<void> {
-  const outcome = await deps.surface.authenticate({ cookie: req.headers.cookie });
-  const end = () => endSession(req, deps);
+async function signOut(req: Request, { surface, users }: AdminDeps): Promise<void> {
+  const outcome = await surface.authenticate({ cookie: req.headers.cookie });
+  const end = () => endNamedSessions(users, { cookie: req.headers.cookie });
   if (outcome.kind === 'refused' || !outcome.byCookie) return end();
-  return recorded(req, deps, 'auth.sign_out', outcome.caller, end);
-}
-
-/** Runs what opens or ends a session, and records it in the audit chain of the caller's tenant. @throws store_unavailable */
-function recorded(
-  req: Request,
-  { surface }: AdminDeps,
-  action: 'auth.sign_in' | 'auth.sign_out',
-  caller: Caller,
-  run: () => Promise<void>,
-): Promise<void> {
-  return surface.audited ? surface.audited(caller.tenant, toSignInAct(action, caller, getOrigin(req)), run) : run();
+  const act = toSignInAct('auth.sign_out', outcome.caller, getOrigin(req));
+  return users.audited(outcome.caller.tenant, act, end);
 }
 
 const getOrigin = (req: Request) => ({
@@ -152,10 +109,6 @@ const getOrigin = (req: Request) => ({
   ip: getClientAddress(req),
   requestId: String(req.res?.getHeader('X-Request-Id') ?? ''),
 });
-
-async function endSession(req: Request, { sessions }: AdminDeps): Promise<void> {
-  for (const token of sessionCookies(req.headers.cookie)) await sessions.end(token);
-}
 
 /** A redirect target after signing in: a local path that no browser resolves to another host. */
 export const ownPage = (path: unknown): string | undefined =>

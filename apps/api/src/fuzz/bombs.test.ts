@@ -106,7 +106,7 @@ describe('input that expands when it is parsed', () => {
   it.each(bodies)('a body of %s is rejected with a code by every route, and nothing is written', async (_what, text, headers = {}) => {
     const before = await stored();
     // A signed URL is verified before its body is read.
-    const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body && !endpoint.signedUrl);
+    const withBody = endpoints.filter(({ body, signedUrl, ownCredential }: Endpoint) => body && !signedUrl && !ownCredential);
 
     for (const endpoint of withBody) {
       const sent = { method: endpoint.method.toUpperCase(), target: endpoint.path.replace(/:\w+/g, 'x') };

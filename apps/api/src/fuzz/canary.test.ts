@@ -1,7 +1,9 @@
 import { encodePacket, endpoints, jobProgressPacket, subjects, type Endpoint } from '@svc/contract';
 import { eventually, useServers, startService, type RunningService } from '@svc/testing';
 import { createWorker } from '@svc/worker-sdk';
+import { Redis } from 'ioredis';
 import { connect, type NatsConnection } from 'nats';
+import { TOTP } from 'otpauth';
 import { caller, type HttpAnswer } from '../caller.testing';
 import { canaries, leaks } from './canaries.testing';
 import { getFields } from './requests.testing';
@@ -39,6 +41,9 @@ describe('canary secrets', () => {
         { key: keys.admin, tenant: 'acme', role: 'admin', principal_id: 'ann' },
         { key: keys.other, tenant: 'globex', role: 'admin', principal_id: 'gus' },
       ]),
+      SVC_USER_AUTH_ENABLED: 'true',
+      SVC_ADMIN_PASSWORD: `${secret.of('env admin password')}-1`,
+      SVC_USER_SECRET_KEYS: `${secret.of('env user secret key')}-long-enough-to-be-taken`,
       SVC_JWT_HMAC_SECRET: `${secret.of('env jwt secret')}-long-enough-to-be-taken-for-a-secret`,
       SVC_LICENSE_TOKEN: `{"payload": ${secret.of('env license')}`,
       NATS_USERNAME: 'svc',
@@ -157,6 +162,43 @@ describe('canary secrets', () => {
       expect(await found()).toEqual([]);
     },
   );
+
+  it('in passwords, sessions and second factors appear in no log, metric, event, error or record of the store', async () => {
+    const password = `${secret.of('user password')}-1`;
+    await as('admin').post('/api/v1/users', { username: 'zoe', password, tenant: 'acme', role: 'viewer' });
+    const login = (body: object) => caller(api.url, {}).post('/api/v1/auth/login', { tenant: 'acme', ...body });
+    const signedIn = await login({ username: 'zoe', password });
+    const token = String(signedIn.body['token']);
+    const own = caller(api.url, { Authorization: `Bearer ${token}` });
+    const begun = await own.post('/api/v1/auth/totp', { password });
+    const totp = String(begun.body['secret']);
+    const code = new TOTP({ secret: totp }).generate();
+    const confirmed = await own.post('/api/v1/auth/totp/confirm', { code });
+    const [recovery = ''] = confirmed.body['recovery_codes'] as string[];
+    const failures = [
+      await login({ username: 'zoe', password: `${secret.of('wrong password')}-1` }),
+      await login({ username: secret.of('password in the wrong field'), password }),
+      await login({ username: 'zoe', password, totp: '000000' }),
+      await own.post('/api/v1/auth/password', { current_password: password, new_password: secret.of('weak password') }),
+    ];
+
+    expect(failures.map(({ status }) => status)).toEqual([401, 401, 401, 400]);
+    for (const failure of failures) note('a failed sign-in', failure);
+    const generated = [token, totp, recovery].map((text, i) => ({ place: `secret ${i} of the server`, text }));
+    const redis = new Redis(servers.redisUrl);
+    const names = await redis.keys('*');
+    const dumps = await Promise.all(
+      names.map(async (name) => (await redis.dumpBuffer(name))?.toString('latin1') ?? ''),
+    );
+    redis.disconnect();
+    const stored = JSON.stringify([names, dumps]);
+    const users = secret.made.filter(({ place }) => place.includes('password'));
+    expect([inErrors, leaks('store', stored, [...users, ...generated])]).toEqual([[], []]);
+    const output = services.map((service) => service.output()).join();
+    const bytes = packets.map(({ bytes: packet }) => Buffer.from(packet).toString('latin1')).join();
+    expect(leaks('log or bus', output + bytes, generated)).toEqual([]);
+    expect(await found()).toEqual([]);
+  });
 
   it('in a job and in reports of its worker reach its own tenant only', async () => {
     const worker = createWorker({

@@ -5,7 +5,7 @@ import {
   checkNamedTenant,
   clientAddressBehind,
   guessBucket,
-  mayUse,
+  authorize,
   createValidator,
   type MountOptions,
 } from '@svc/http';
@@ -52,8 +52,7 @@ export function admission<E extends Endpoint>(endpoint: E, options: GateOptions)
   ): Promise<{ caller: Caller; credential: CredentialRef; body: BodyOf<E> }> => {
     const { caller, credential } = await authenticated(call, endpoint, options);
     await takeRate(options, `tenant:${caller.tenant}`);
-    const { access } = endpoint;
-    if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
+    authorize(caller, endpoint, options.gate);
     const { body } = validate({ params: raw.params ?? {}, query: {}, body: raw.body });
     checkNamedTenant(caller, raw.body);
     return { caller, credential, body: body as BodyOf<E> }; // validated by the schema of the endpoint
@@ -68,14 +67,13 @@ export function admission<E extends Endpoint>(endpoint: E, options: GateOptions)
  * @throws (from the returned function) unauthorized, tenant_access_denied, access_denied, …
  */
 export function readmission(endpoint: Endpoint, options: GateOptions) {
-  const { access } = endpoint;
   return async (call: GrpcCall, admitted: Caller): Promise<void> => {
     const outcome = await options.authenticate(readCredentials(call, endpoint));
     if (outcome.kind === 'refused') throw new AppError(outcome.code, outcome.extras ?? {});
     const { caller } = outcome;
     if (caller.tenant !== admitted.tenant || caller.scope !== admitted.scope)
       throw new AppError('tenant_access_denied');
-    if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
+    authorize(caller, endpoint, options.gate);
   };
 }
 

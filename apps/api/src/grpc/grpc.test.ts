@@ -1,12 +1,6 @@
-import { grpcServices } from '@svc/contract';
-import { serviceDefinition } from '@svc/grpc';
-import { apiEnv, Health, readEnv, silentLogger, systemClock } from '@svc/runtime';
-import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { useApi } from '../api.testing';
-import { identities, type Who } from '../identities.testing';
-import { startGrpcServer, type ApiGrpcServer } from './server';
-
-type Answer = Record<string, unknown>;
+import type { Who } from '../identities.testing';
+import { getCode, openGrpc, type GrpcTestClient } from './grpc.testing';
 
 describe('svc.v1.SvcApi', () => {
   const refusals = new Set<string>();
@@ -18,67 +12,16 @@ describe('svc.v1.SvcApi', () => {
       },
     },
   });
-  let server: ApiGrpcServer;
-  let client: Client;
+  let grpc: GrpcTestClient;
 
   beforeAll(async () => {
-    const env = readEnv(apiEnv, { GATEWAY_GRPC_ADDR: '127.0.0.1:0' }).values;
-    const clock = systemClock();
-    server = await startGrpcServer(
-      { env, log: silentLogger, health: new Health({ clock }), clock },
-      api.ctx,
-      api.options,
-    );
-    client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
+    grpc = await openGrpc(api);
   });
   beforeEach(() => refusals.clear());
-  afterAll(async () => {
-    client.close();
-    await server.close();
-  });
+  afterAll(() => grpc.close());
 
-  const identity = (who: Who | undefined, more: Record<string, string> = {}) => {
-    const metadata = new Metadata();
-    if (who) metadata.set('x-api-key', identities[who].key);
-    for (const [name, value] of Object.entries(more)) metadata.set(name, value);
-    return metadata;
-  };
-  const method = (name: string) => {
-    const found = serviceDefinition(grpcServices.gateway)[name];
-    if (!found) throw new Error(`no method ${name}`);
-    return { ...found, read: found.responseDeserialize as (bytes: Buffer) => Answer };
-  };
-  const ask = (name: string, request: object, who?: Who, more?: Record<string, string>) =>
-    new Promise<{ code: string; answer?: Answer; error?: ServiceError }>((resolve) => {
-      const { path, requestSerialize, read } = method(name);
-      client.makeUnaryRequest<object, Answer>(
-        path,
-        requestSerialize,
-        read,
-        request,
-        identity(who, more),
-        (error, answer) =>
-          resolve({ code: status[error?.code ?? 0] ?? '', ...(answer && { answer }), ...(error && { error }) }),
-      );
-    });
-  const watch = (id: string, who: Who) => {
-    const { path, requestSerialize, read } = method('WatchJob');
-    const events: Answer[] = [];
-    const call = client.makeServerStreamRequest<object, Answer>(
-      path,
-      requestSerialize,
-      read,
-      { job_id: id },
-      identity(who),
-    );
-    const ended = new Promise<string>((resolve) => {
-      call.on('data', (event: Answer) => events.push(event));
-      call.on('end', () => resolve('OK'));
-      call.on('error', (error: ServiceError) => resolve(status[error.code] ?? ''));
-    });
-    return { events, ended };
-  };
-  const getCode = ({ error }: { error?: ServiceError }) => error?.metadata.get('svc-error-code')[0];
+  const ask: GrpcTestClient['ask'] = (...call) => grpc.ask(...call);
+  const watch = (id: string, who: Who) => grpc.watch(id, who);
 
   it('submits a job as REST does', async () => {
     const { code, answer } = await ask(

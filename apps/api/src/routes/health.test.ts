@@ -81,14 +81,24 @@ describe('GET /api/v1/status', () => {
     await api.given.job({ tenant: 'globex' });
     const workers = { captured_at: '2026-01-01T00:00:00Z', writer_id: 'scheduler-1', pools: {}, workers: [] };
     await api.store.workers.writeSnapshot(workers);
+    const instance = {
+      id: 'g1',
+      service: 'gateway',
+      version: '0.0.0',
+      commit: 'c',
+      started_at: '2026-01-01T00:00:00Z',
+    };
+    await api.store.workers.keepInstance(instance);
 
     const [admin, viewer] = [await status('admin'), await status('viewer')];
 
     const pipeline = { pending: 2, dispatched: 0, running: 1, succeeded: 1, failed: 1, denied: 1 };
     expect(viewer.body).toMatchObject({
       pipeline,
-      nats_status: 'connected',
-      redis: { ok: true },
+      nats_status: 'CONNECTED',
+      redis: { ok: true, status: 'ok' },
+      license: { mode: 'community', status: 'fallback', plan: 'Community' },
+      active_ws_clients: 0,
       workers: { count: 0 },
     });
     for (const field of [...forAdmins, 'snapshot_meta']) {
@@ -100,6 +110,9 @@ describe('GET /api/v1/status', () => {
       nats: { url: expect.stringMatching(/127/) },
       snapshot_meta: { writer_id: 'scheduler-1' },
       rate_limiter: { mode: 'memory' },
+      circuit_breakers: { input: { state: 'CLOSED', fail_threshold: 3 }, output: { state: 'CLOSED' } },
+      ha_env: { redis_pool_size: 1, redis_min_idle_conns: 1, audit_transport: expect.any(String) },
+      replicas: { gateway: [{ ...instance, ttl_remaining_ms: expect.any(Number) }] },
     });
     expect(viewer.body['nats']).not.toHaveProperty('url');
   });
@@ -127,6 +140,19 @@ describe('GET /api/v1/status', () => {
     for (const who of ['viewer', 'other'] as const) {
       expect((await status(who)).body).not.toHaveProperty('environment');
     }
+  });
+
+  it('200: without a store the status says so, and only to operators why', async () => {
+    const clock = jest.spyOn(api.ctx.status.clock, 'nowMs').mockReturnValue(Date.now() + 30_000);
+    await api.servers.redis.kill();
+
+    const [operator, viewer] = [await status('admin'), await status('viewer')];
+
+    expect(operator.body).toMatchObject({ redis: { ok: false, status: 'unavailable', error: expect.any(String) } });
+    expect(viewer).toMatchObject({ status: 200, body: { redis: { ok: false, status: 'unavailable' } } });
+    expect(viewer.body['redis']).not.toHaveProperty('error');
+    expect(viewer.body['pipeline']).toMatchObject({ pending: 0 });
+    clock.mockRestore();
   });
 
   it('200: responses are cached separately by tenant and for admins', async () => {
@@ -208,7 +234,6 @@ describe('an unavailable store', () => {
       admin.post('/api/v1/artifacts', { content: 'x' }),
       admin.get(`/api/v1/memory?key=ctx:${id}`),
       admin.get('/api/v1/workers'),
-      admin.get('/api/v1/status'),
       admin.get('/api/v1/traces/t'),
     ]);
 

@@ -13,12 +13,19 @@ import { policyAdminRoutes } from '@svc/policy-admin';
 import { policyLabRoutes } from '@svc/policy-lab';
 import { fleetRoutes, poolRoutes, schemaRoutes, topicRoutes } from '@svc/registry';
 import { statusRoutes } from '@svc/status';
+import { ssoRoutes } from '@svc/sso';
 import { streamRoutes } from '@svc/streams';
+import { userRoutes } from '@svc/users';
 import { workerTrustRoutes } from '@svc/worker-trust';
 import { runRoutes, scheduleRoutes, workflowRoutes } from '@svc/workflows';
 import type { ApiContext } from '../context';
 import { lockRoutes } from '@svc/locks';
 import { effectsRoutes } from '@svc/effects';
+import { accessRoutes } from '@svc/access';
+import { licenseRoutes } from '@svc/license';
+import { telemetryRoutes } from '@svc/telemetry';
+import { tenantRoutes } from '@svc/tenants';
+import { scimRoutes } from '@svc/scim';
 
 /** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
@@ -41,11 +48,18 @@ export const routes: readonly Route<ApiContext>[] = [
   ...runRoutes,
   ...scheduleRoutes,
   ...schemaRoutes,
+  ...ssoRoutes,
   ...streamRoutes,
   ...topicRoutes,
+  ...userRoutes,
   ...workflowRoutes,
   ...lockRoutes,
   ...governanceRoutes,
   ...evalRoutes,
   ...effectsRoutes,
+  ...accessRoutes,
+  ...licenseRoutes,
+  ...tenantRoutes,
+  ...telemetryRoutes,
+  ...scimRoutes,
 ];

@@ -7,7 +7,7 @@ import {
   getQuery,
   guessBucket,
   isStillAllowed,
-  mayUse,
+  authorize,
   originCheck,
   requireHost,
   type Incoming,
@@ -80,8 +80,7 @@ export function upgradeAdmission(options: UpgradeOptions) {
     }
     const { caller } = outcome;
     await takeStreamRate(options, `tenant:${caller.tenant}`);
-    const { access } = endpoint;
-    if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
+    authorize(caller, endpoint, options.gate);
     validate(endpoint, { params, query });
     checkNamedTenant(caller, query, undefined);
     return {

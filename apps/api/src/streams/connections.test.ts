@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { useApi } from '../api.testing';
-import { identities } from '../identities.testing';
+import { identities, keySession } from '../identities.testing';
 import { connectStream, received, startStreams, type StreamServer, type StreamServerOptions } from './streams.testing';
 
 describe('connections of WebSocket streams', () => {
@@ -20,7 +20,7 @@ describe('connections of WebSocket streams', () => {
 
   it('1008: a session that ended without a notice ends its connections with the regular check, and others stay', async () => {
     const { key, tenant } = identities.admin;
-    const { token } = await api.sessions.create({ keyDigest: sha256(key), tenant });
+    const { token } = await api.sessions.create(keySession(key, tenant));
     const streams = await start({ env: { wsRevalidationMs: 50 } });
     const revoked = await connectStream(all(streams), { key: token });
     const other = await connectStream(all(streams), { who: 'admin' });

@@ -1,8 +1,7 @@
 import { decodePacket, grpcServices } from '@svc/contract';
 import { serviceDefinition } from '@svc/grpc';
-import { getSessionId, openSessions, sha256, type Sessions } from '@svc/identity';
+import { getSessionId, openSessions, type Sessions } from '@svc/identity';
 import { apiEnv, Health, readEnv, silentLogger, systemClock } from '@svc/runtime';
-import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { randomBytes } from 'node:crypto';
@@ -12,7 +11,8 @@ import { join } from 'node:path';
 import { io } from 'socket.io-client';
 import { useApi } from '../api.testing';
 import { startGrpcServer, type ApiGrpcServer } from '../grpc/server';
-import { identities } from '../identities.testing';
+import { caller } from '../caller.testing';
+import { identities, keySession } from '../identities.testing';
 import { openCredentialNotices } from '../open-credential-notices';
 import { connectStream, received, startStreams, type StreamServer } from './streams.testing';
 
@@ -42,7 +42,7 @@ describe('streams of a credential that has ended, long before their regular chec
   });
   const all = () => `${streams.url}/api/v1/stream`;
   const signIn = async (sessions: Sessions, { key, tenant } = identities.admin) =>
-    (await sessions.create({ keyDigest: sha256(key), tenant })).token;
+    (await sessions.create(keySession(key, tenant))).token;
 
   /** How a stream ends. */
   interface Opened {
@@ -125,9 +125,9 @@ describe('streams of a credential that has ended, long before their regular chec
 
   it('a session that is signed out at another gateway', async () => {
     const other = openCredentialNotices({ clock, log: silentLogger }, { bus: api.bus, senderId: 'gateway-2' });
-    const sessions = openSessions(api.store.redis, {
-      keyOf: (digest) => keys.session(digest),
-      ttlSec: 600,
+    const sessions = openSessions(api.store.sessions, {
+      ttlMs: 600_000,
+      idleMs: 600_000,
       nowMs: () => clock.nowMs(),
       onEnded: other.announce,
     });
@@ -152,6 +152,25 @@ describe('streams of a credential that has ended, long before their regular chec
       [1008, 'revalidation_revoked'],
       [1008, 'revalidation_revoked'],
     ]);
+    await received(api, own);
+    own.socket.close();
+  });
+
+  it('a managed key that is revoked at another gateway, of which no notice arrives, with its sessions', async () => {
+    const { body } = await caller(api.url, { 'X-API-Key': identities.admin.key }).post('/api/v1/auth/keys', {
+      ...{ name: 'guest', scopes: ['admin'] },
+    });
+    const key = String(body['secret']);
+    const session = await connectStream(all(), {
+      key: await signIn(api.sessions, { ...identities.admin, key } as never),
+    });
+    const open = await openAll(key);
+    const own = await connectStream(all(), { who: 'admin' });
+
+    await api.store.apiKeys.revoke('acme', (body['key'] as { id: string }).id, new Date().toISOString());
+
+    expect(await session.closed).toEqual([1008, 'revalidation_revoked']);
+    expect(await Promise.all(open.map(({ ended }) => ended))).toEqual(ends);
     await received(api, own);
     own.socket.close();
   });

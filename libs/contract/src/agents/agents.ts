@@ -41,6 +41,7 @@ export const listAgents = endpoint({
   path: '/api/v1/agents',
   summary: 'Agents of the caller’s tenant, newest first',
   access: mayRead,
+  entitledBy: ['agent_identity'],
   params: {},
   query: shape<ListAgentsQuery>({
     required: { limit: pageSize },
@@ -71,6 +72,7 @@ export const createAgent = endpoint({
   path: '/api/v1/agents',
   summary: 'Register an agent',
   access: mayWrite,
+  entitledBy: ['agent_identity'],
   audit: 'self',
   params: {},
   body: createAgentBody,
@@ -85,6 +87,7 @@ export const getAgent = endpoint({
   path: '/api/v1/agents/:id',
   summary: 'An agent',
   access: mayRead,
+  entitledBy: ['agent_identity'],
   params: { id: agentId },
   answer: { status: 200, body: agentView },
   errors: ['agent_not_found', 'tier_limit_exceeded'],
@@ -99,6 +102,7 @@ export const updateAgent = endpoint({
   description:
     'Empty texts leave a field as it is; a list replaces the one before. Suspending or revoking an agent cancels its open jobs, ends the sessions of its workers and invalidates its delegations.',
   access: mayWrite,
+  entitledBy: ['agent_identity'],
   audit: 'self',
   params: { id: agentId },
   body: updateAgentBody,
@@ -115,6 +119,7 @@ export const deleteAgent = endpoint({
   summary: 'Revoke an agent',
   description: 'Its record is kept with the status revoked, which is final. Its open jobs are cancelled.',
   access: mayWrite,
+  entitledBy: ['agent_identity'],
   audit: 'self',
   params: { id: agentId },
   answer: { status: 204 },
@@ -135,6 +140,7 @@ export const getAgentStats = endpoint({
   path: '/api/v1/agents/:id/stats',
   summary: 'Numbers of jobs and of denied calls of an agent',
   access: mayRead,
+  entitledBy: ['agent_identity'],
   params: { id: agentId },
   answer: {
     status: 200,
@@ -164,6 +170,7 @@ export const getAgentTools = endpoint({
   path: '/api/v1/agents/:id/tools',
   summary: 'Tools that an agent may call, by name',
   access: { permission: 'mcp.read', roles: ['admin'] },
+  entitledBy: ['agent_identity'],
   params: { id: agentId },
   answer: {
     status: 200,
@@ -206,6 +213,7 @@ export const listDeniedEvents = endpoint({
   path: '/api/v1/agents/:id/denied-events',
   summary: 'The newest 50 refusals of an agent, newest first',
   access: { permission: 'audit.read', roles: ['admin'] },
+  entitledBy: ['agent_identity'],
   params: { id: agentId },
   answer: {
     status: 200,

@@ -36,6 +36,7 @@ export const delegate = endpoint({
   summary: 'Issue a token with which another agent acts for this one',
   description: 'For admins, and for the worker of the agent. It permits no more than the agent and the parent token.',
   access: mayDelegate,
+  entitledBy: ['agent_identity'],
   audit: 'self',
   params: { id: agentId },
   body: shape<DelegateBody>({
@@ -187,6 +188,7 @@ export const revokeDelegation = endpoint({
   description:
     'Tokens that were delegated further with it are refused in any case; with cascade they are marked as revoked too. Jobs that wait are not dispatched with it.',
   access: mayDelegate,
+  entitledBy: ['agent_identity'],
   audit: 'self',
   params: {},
   body: shape<RevokeDelegationBody>({
@@ -291,6 +293,7 @@ export const listDelegations = endpoint({
   path: '/api/v1/delegations',
   summary: 'Delegation tokens of the caller’s tenant, newest first',
   access: mayRead,
+  entitledBy: ['agent_identity'],
   params: {},
   query: listQuery,
   violationCodes: listViolations,
@@ -304,6 +307,7 @@ export const listAgentDelegations = endpoint({
   path: '/api/v1/agents/:id/delegations',
   summary: 'Tokens that an agent delegated, newest first',
   access: mayRead,
+  entitledBy: ['agent_identity'],
   params: { id: agentId },
   query: listQuery,
   violationCodes: listViolations,

@@ -259,6 +259,54 @@ export const listCheckpoints = endpoint({
   errors: ['tenant_access_denied'],
 });
 
+/** A checkpoint that a time-stamp authority has signed (RFC 3161). */
+export interface AuditTimestamp {
+  seq: number;
+  /** Time of the authority, RFC 3339. */
+  at: string;
+  /** TimeStampToken (DER) in base64. */
+  token: string;
+  /** Absent when it is no longer kept. */
+  checkpoint?: CheckpointView;
+}
+
+export const listAuditTimestamps = endpoint({
+  id: 'audit.timestamps',
+  method: 'get',
+  path: '/api/v1/audit/timestamps',
+  summary: 'Time-stamp tokens of checkpoints, newest first',
+  description:
+    'Tokens of the authority SVC_AUDIT_ANCHOR_TSA_URL over the canonical JSON (RFC 8785) of the checkpoint. openssl ts -verify -token_in verifies them.',
+  access: read,
+  params: {},
+  query: shape<{ tenant?: string; limit?: number; before?: number }>({
+    required: {},
+    optional: {
+      tenant: filter('Tenant of the chain; another than the caller’s needs cross-tenant access.'),
+      limit: Joi.number().integer().min(1).max(1_000).description('Number of tokens. Default 100.'),
+      before: Joi.number().integer().min(1).description('Only of checkpoints with a lower sequence number.'),
+    },
+  }),
+  answer: {
+    status: 200,
+    body: shape<{ items: AuditTimestamp[] }>({
+      required: {
+        items: Joi.array().items(
+          shape<AuditTimestamp>({
+            required: {
+              seq: count('Sequence number of the checkpoint.'),
+              at: Joi.string().isoDate().description('Time of the authority.'),
+              token: Joi.string().base64().description('TimeStampToken (DER) in base64.'),
+            },
+            optional: { checkpoint: checkpointView },
+          }),
+        ),
+      },
+    }),
+  },
+  errors: ['tenant_access_denied'],
+});
+
 export interface AuditProof {
   event: AuditEventView;
   leaf_index: number;
@@ -346,6 +394,7 @@ export const auditEndpoints = [
   auditEvents,
   verifyAudit,
   listCheckpoints,
+  listAuditTimestamps,
   proveAuditEvent,
   proveAuditConsistency,
 ] as const;

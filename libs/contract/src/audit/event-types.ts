@@ -23,6 +23,11 @@ export const auditEventTypes = {
   'run.request': { category: 'routine', holds: 'a request about a run, such as its start or a signal' },
   'lock.request': { category: 'routine', holds: 'a lock acquired, renewed or released' },
   'system.auth': { category: 'routine', holds: 'a sign-in, or refused credentials' },
+  'identity.change': { category: 'governance', holds: 'a user, group, role, key, mapping or token of sign-ins changed' },
+  'auth.api_key_created': { category: 'governance', holds: 'an API key created' },
+  'auth.api_key_revoked': { category: 'governance', holds: 'an API key revoked' },
+  'auth.role_upserted': { category: 'governance', holds: 'a role created or changed' },
+  'auth.role_deleted': { category: 'governance', holds: 'a role deleted' },
   'worker_trust_change': { category: 'governance', holds: 'a credential or session of a worker issued or revoked' },
   'agent_identity_change': { category: 'governance', holds: 'an agent registered, changed, suspended or revoked' },
   'agent.denied': { category: 'governance', holds: 'a call of an agent that its status or scope does not permit' },
@@ -36,6 +41,9 @@ export const auditEventTypes = {
   'audit.export': { category: 'governance', holds: 'an export of audit events or evidence' },
   'audit.unreadable': { category: 'governance', holds: 'an entry of the audit outbox that could not be read; it was kept as text' },
   'audit.retention': { category: 'governance', holds: 'events removed because their retention ended' },
+  'tenant.changed': { category: 'governance', holds: 'a tenant created, suspended, resumed or deleted' },
+  'telemetry.consent': { category: 'governance', holds: 'the telemetry mode chosen' },
+  'license.reloaded': { category: 'governance', holds: 'the license read again on request' },
   'system.test': { category: 'governance', holds: 'a test of the exporter' },
 } as const satisfies Record<string, { category: AuditCategory; holds: string }>; // prettier-ignore
 

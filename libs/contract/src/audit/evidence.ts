@@ -22,6 +22,7 @@ export const createEvidence = endpoint({
   description:
     'A gzipped tar archive (.tgz): the audit events with their proofs, decisions, approvals, policies, and hashes of inputs and outputs. `npx svc-verify` verifies it without the service. Needs the entitlement audit_export.',
   access: { permission: 'audit.export', roles: ['admin'] },
+  entitledBy: ['audit_export'],
   audit: { type: 'audit.export', action: 'audit.evidence', resource: ['evidence', 'id'] },
   params: {},
   body: shape<EvidenceBody>({

@@ -45,6 +45,7 @@ export const exportAudit = endpoint({
   description:
     'Begins with a manifest: the verification of the chain in this range, the policy bundles that were active and the newest signed checkpoint. Ends with a footer, or with an error line when the export could not be completed.',
   access: mayExport,
+  entitledBy: ['audit_export', 'siem_export'],
   audit: { type: 'audit.export', action: 'audit.export', severity: 'MEDIUM' },
   params: {},
   query: shape<AuditExportQuery>({
@@ -187,6 +188,7 @@ export const testAuditExport = endpoint({
   path: '/api/v1/audit/export/test',
   summary: 'Send a test event to the receiver of audit events',
   access: read,
+  entitledBy: ['siem_export'],
   audit: { type: 'system.test', action: 'audit.export_test', severity: 'INFO' },
   params: {},
   answer: {

@@ -48,6 +48,7 @@ export const createLegalHold = endpoint({
   description:
     'While a hold is active, no audit event, job, run, artifact, dead letter or chat message of the tenant expires. Records that already have an expiry lose it within seconds.',
   access: write,
+  entitledBy: ['legal_hold'],
   audit: 'self',
   params: {},
   body: shape<LegalHoldRequest>({
@@ -74,6 +75,7 @@ export const listLegalHolds = endpoint({
   summary: 'Legal holds, active and released, newest first',
   description: `At most the newest ${limits.legalHoldsListed}.`,
   access: read,
+  entitledBy: ['legal_hold'],
   params: {},
   query: shape<{ tenant?: string }>({
     required: {},
@@ -94,6 +96,7 @@ export const releaseLegalHold = endpoint({
   description:
     'Records past their retention are removed within seconds, audit events by the next run of retention, at most an hour later.',
   access: write,
+  entitledBy: ['legal_hold'],
   audit: 'self',
   params: { id: Joi.string().max(64).description('Id of the hold.') },
   answer: {

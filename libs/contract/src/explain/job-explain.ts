@@ -1,5 +1,6 @@
 import { jobStates, type JobState } from '@svc/lifecycle';
 import Joi from 'joi';
+import { agentStatuses, type RiskTier, riskTiers } from '../agents/agent-fields';
 import { endpoint } from '../endpoint';
 import { jobId, text } from '../fields';
 import { shape } from '../shape';
@@ -8,7 +9,7 @@ import { time } from '../workflows/workflow-fields';
 /** Kinds of rules, settings and components that can block a job or a run. */
 export const ownerKinds = [
   'policy_rule', 'request', 'setting', 'license', 'topic', 'pool', 'worker', 'queue', 'service', 'breaker', 'approval',
-  'gate', 'step', 'run', 'lock', 'caller', 'limit',
+  'gate', 'step', 'run', 'lock', 'caller', 'limit', 'agent', 'delegation',
 ] as const; // prettier-ignore
 
 /** The rule, setting or component responsible, and where to change it. */
@@ -21,10 +22,10 @@ export interface Owner {
 /** In the order in which a job passes them. */
 export const jobBlockers = [
   'queue_paused', 'no_scheduler', 'unattended', 'queue_turn', 'retry_backoff', 'preempted', 'dispatch_failed',
-  'scheduling_limit', 'topic_refused', 'policy_unavailable', 'throttled', 'approval', 'budget',
+  'scheduling_limit', 'topic_refused', 'agent_refused', 'policy_unavailable', 'throttled', 'approval', 'budget',
   'concurrency_limit', 'rate_limit', 'debounce', 'no_pool', 'pool_closed', 'preferred_pool', 'capability',
   'no_workers', 'workers_draining', 'worker_credential', 'workers_not_ready', 'placement', 'worker_capability', 'workers_full',
-  'tenant_limit', 'license_limit', 'lane_turn', 'dispatch_unconfirmed', 'worker_silent',
+  'tenant_suspended', 'tenant_limit', 'license_limit', 'lane_turn', 'dispatch_unconfirmed', 'worker_silent',
 ] as const; // prettier-ignore
 export type JobBlocker = (typeof jobBlockers)[number];
 
@@ -41,7 +42,7 @@ export interface Blocker<Kind extends string = string> {
 
 /** In the order in which a job passes them. */
 export const jobChecks = [
-  'queue', 'deadline', 'scheduling_limit', 'topic', 'policy_service', 'policy', 'approval', 'budget', 'limits', 'pool', 'worker', 'slots',
+  'queue', 'deadline', 'scheduling_limit', 'topic', 'agent', 'policy_service', 'policy', 'approval', 'budget', 'limits', 'pool', 'worker', 'slots',
   'tenant_limit', 'license_limit', 'turn', 'dispatch', 'result',
 ] as const; // prettier-ignore
 export type JobCheck = (typeof jobChecks)[number];
@@ -79,6 +80,20 @@ export interface HeldBy {
   last_sign_of_life: string;
 }
 
+export const explainedAgentStatuses = [...agentStatuses, 'unknown'] as const;
+
+/** The agent of a job as it is now. */
+export interface ExplainedAgent {
+  agent_id: string;
+  status: (typeof explainedAgentStatuses)[number];
+  name?: string;
+  risk_tier?: RiskTier;
+  /** Id of the delegation by which it acts. */
+  delegation?: string;
+  /** Why the job would be refused now. */
+  refusal?: { by: 'agent' | 'delegation'; reason: string };
+}
+
 export interface JobExplanation {
   job_id: string;
   state: JobState;
@@ -89,6 +104,7 @@ export interface JobExplanation {
   explained_at: string;
   held_by?: HeldBy;
   ended_by?: EndedBy;
+  agent?: ExplainedAgent;
 }
 
 export const owner = shape<Owner>({
@@ -151,7 +167,7 @@ export const explainJob = endpoint({
   path: '/api/v1/jobs/:id/explain',
   summary: 'Why a job does not run, or how it ended',
   description:
-    'Checks queue, deadline, topic, policy, approval, pool, workers, limits and turn in the order in which the job passes them. About other tenants it reveals at most that their jobs are ahead.',
+    'Checks queue, deadline, topic, agent, policy, approval, pool, workers, limits and turn in the order in which the job passes them. About other tenants it reveals at most that their jobs are ahead.',
   access: { permission: 'jobs.read', roles: 'any' },
   params: { id: jobId },
   answer: {
@@ -181,6 +197,29 @@ export const explainJob = endpoint({
           },
         }),
         ended_by: endedBy,
+        agent: shape<ExplainedAgent>({
+          required: {
+            agent_id: text('Agent of the job.'),
+            status: Joi.string<ExplainedAgent['status']>()
+              .valid(...explainedAgentStatuses)
+              .description('Its status now; unknown = it is not registered.'),
+          },
+          optional: {
+            name: text('Its name.'),
+            risk_tier: Joi.string<RiskTier>()
+              .valid(...riskTiers)
+              .description('Its risk tier.'),
+            delegation: text('Id (jti) of the delegation by which it acts.'),
+            refusal: shape<NonNullable<ExplainedAgent['refusal']>>({
+              required: {
+                by: Joi.string<'agent' | 'delegation'>()
+                  .valid('agent', 'delegation')
+                  .description('Whether status and scope of the agent refuse the job, or its delegation.'),
+                reason: text('Reason of the refusal.'),
+              },
+            }).description('Present when the job would be refused if it were submitted now.'),
+          },
+        }).description('The agent of the job; absent without one.'),
       },
     }),
   },

@@ -111,7 +111,7 @@ export const putJobArtifact = endpoint({
       required: { artifact_ptr: text('Pointer.'), size_bytes: count('Size.') },
     }),
   },
-  errors: [...refusals, 'content_required', 'artifact_too_large', 'overloaded'],
+  errors: [...refusals, 'content_required', 'artifact_too_large', 'tier_limit_exceeded', 'overloaded'],
 });
 
 export interface EffectReport {

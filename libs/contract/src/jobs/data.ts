@@ -43,7 +43,14 @@ export const putArtifact = endpoint({
       required: { artifact_ptr: text('Pointer of the artifact.'), size_bytes: count('Size.') },
     }),
   },
-  errors: ['content_required', 'invalid_base64_content', 'tenant_access_denied', 'artifact_too_large', 'overloaded'],
+  errors: [
+    'content_required',
+    'invalid_base64_content',
+    'tenant_access_denied',
+    'artifact_too_large',
+    'tier_limit_exceeded',
+    'overloaded',
+  ],
 });
 
 export interface ArtifactView {

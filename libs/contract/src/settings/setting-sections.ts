@@ -287,8 +287,12 @@ export const settingMerge: Readonly<Record<string, MergeField>> = Object.fromEnt
   Object.entries(settingSections).map(([name, schema]) => [name, readMergeField(schema)]),
 );
 
-/** Tables of the installation: written by the scheduler from its files, and not sent to workers. */
-export const installationSections = ['pools', 'timeouts', '_poolsFileHash', '_timeoutsFileHash'] as const;
+/** Settings of the installation itself, which are not sent to workers. */
+export const installationSections = [
+  ...(['pools', 'timeouts', '_poolsFileHash', '_timeoutsFileHash'] as const),
+  // Written by PUT /api/v1/auth/oidc/group-role-mapping.
+  ...(['SVC_OIDC_GROUPS_CLAIM', 'SVC_OIDC_GROUP_ROLE_MAPPING'] as const),
+] as const;
 
 /**
  * Sections that are read from one document only. All other sections of the documents merged for a job, known or not, are

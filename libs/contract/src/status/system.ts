@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { anyObject, text } from '../fields';
+import { licenseSummary, type LicenseSummary } from '../license/license';
 import { shape } from '../shape';
 
 /** See docs/reference/http.md#probes-and-status. */
@@ -16,7 +17,7 @@ export interface StatusView {
   redis: Record<string, unknown>;
   workers: { count: number };
   pipeline: Record<string, unknown>;
-  license: Record<string, unknown>;
+  license: LicenseSummary;
   policy?: Record<string, unknown>;
   instance_id?: string;
   rate_limiter?: Record<string, unknown>;
@@ -42,15 +43,15 @@ export const getStatus = endpoint({
         time: Joi.string().isoDate(),
         uptime_seconds: Joi.number().min(0),
         goroutine_count: Joi.number().min(0).description('Number of open handles.'),
-        active_ws_clients: Joi.number().min(0),
-        nats_status: text('connected or disconnected.'),
+        active_ws_clients: Joi.number().min(0).description('Open streams of this gateway.'),
+        nats_status: text('CONNECTED or DISCONNECTED.'),
         redis_pool_stats: anyObject('Connection statistics.'),
         build: anyObject('version, commit, date'),
         nats: anyObject('connected, status'),
-        redis: anyObject('ok, status'),
+        redis: anyObject('ok, status; for operators also error and findings.'),
         workers: Joi.object({ count: Joi.number().min(0) }),
         pipeline: anyObject('The tenant’s 500 newest jobs by state.'),
-        license: anyObject('License in effect.'),
+        license: licenseSummary,
       },
       optional: {
         policy: anyObject(
@@ -63,7 +64,7 @@ export const getStatus = endpoint({
         environment: anyObject('Rules in effect, production or development, and findings. For operators.'),
         ha_env: anyObject('For operators.'),
         snapshot_meta: anyObject('For operators.'),
-        replicas: anyObject('For operators.'),
+        replicas: anyObject('Running processes by service. For operators.'),
       },
     }),
     headers: { 'X-Cache': 'HIT when the response is cached (up to 2 s old), else MISS.' },

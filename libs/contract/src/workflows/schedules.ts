@@ -25,6 +25,7 @@ export interface ScheduleView extends ScheduleFields {
   workflow_id: string;
   next_times: string[];
   created_by: string;
+  agent_id?: string;
   created_at: string;
   updated_at: string;
   last_run_id?: string;
@@ -88,6 +89,7 @@ const scheduleView = shape<ScheduleView>({
   },
   optional: {
     ...scheduleTable.optional,
+    agent_id: text('Agent that created it; its runs are runs of this agent.'),
     last_run_id: jobId.description('Last run that it started.'),
     last_time: time('Time of the last start.'),
     last_error: text('Why the last start failed.'),
@@ -95,6 +97,8 @@ const scheduleView = shape<ScheduleView>({
 });
 const scheduleParams = { id: workflowId, schedule_id: scheduleId };
 const scheduleErrors = ['workflow_not_found', 'schedule_not_found', 'tenant_access_denied'] as const;
+/** A schedule of an agent, or written by one, is checked like a start of a run. */
+const agentErrors = ['access_denied', 'agent_denied'] as const;
 const schedulePath = '/api/v1/workflows/:id/schedules/:schedule_id';
 
 export const listSchedules = endpoint({
@@ -119,7 +123,13 @@ export const addSchedule = endpoint({
   params: { id: workflowId },
   body: scheduleBody,
   answer: { status: 201, body: scheduleView },
-  errors: ['workflow_not_found', 'tenant_access_denied', 'invalid_schedule', 'input_schema_validation_failed'],
+  errors: [
+    'workflow_not_found',
+    'tenant_access_denied',
+    'invalid_schedule',
+    'input_schema_validation_failed',
+    ...agentErrors,
+  ],
   otherTenant: 'tenant_access_denied',
 });
 
@@ -148,7 +158,7 @@ export const putSchedule = endpoint({
   params: scheduleParams,
   body: scheduleBody,
   answer: { status: 200, body: scheduleView },
-  errors: [...scheduleErrors, 'invalid_schedule', 'input_schema_validation_failed'],
+  errors: [...scheduleErrors, 'invalid_schedule', 'input_schema_validation_failed', ...agentErrors],
   otherTenant: 'tenant_access_denied',
 });
 
@@ -174,7 +184,7 @@ export const resumeSchedule = endpoint({
   audit: { type: 'governance.workflow_change', action: 'schedule.resume', resource: ['schedule', 'schedule_id'] },
   params: scheduleParams,
   answer: { status: 200, body: scheduleView },
-  errors: scheduleErrors,
+  errors: [...scheduleErrors, ...agentErrors],
   otherTenant: 'tenant_access_denied',
 });
 

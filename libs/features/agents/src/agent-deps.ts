@@ -1,11 +1,9 @@
 import { AppError, everyTenant, type AuditAct, type Caller, type TenantScope } from '@svc/contract';
-import type { License } from '@svc/identity';
 import type { Clock, Random } from '@svc/platform';
 import type { AgentRecord, Store } from '@svc/store';
 
 export interface AgentDeps {
   store: Pick<Store, 'agents'>;
-  license: Pick<License, 'entitlements'>;
   clock: Pick<Clock, 'nowMs' | 'nowUs'>;
   random: Pick<Random, 'uuid'>;
   /**
@@ -13,18 +11,6 @@ export interface AgentDeps {
    * done, or takes longer than a request should; a loop completes what is left.
    */
   statusChanged(agentId: string): Promise<void>;
-}
-
-/** @throws tier_limit_exceeded */
-export function requireEntitled({ license }: Pick<AgentDeps, 'license'>): void {
-  if (license.entitlements().agent_identity) return;
-  throw new AppError('tier_limit_exceeded', {
-    message: 'the license does not include agents',
-    limit: 'agent_identity',
-    current: 0,
-    allowed: 0,
-    upgrade_url: '',
-  });
 }
 
 /**

@@ -114,12 +114,13 @@ const toPoolLines = (pools: readonly string[]): string => (pools.includes('*') ?
  * Records a refusal in the list of the agent, in its numbers and in the audit.
  *
  * @param type `agent.denied`, or what became of its delegation
+ * @param isRepeatable whether the caller may be repeated for the same job after a crash; the refusal is then recorded once
  */
 export async function recordRefusal(
   { store, clock }: Pick<CheckAgentDeps, 'store' | 'clock'>,
   { id, tenant, topic, request, delegation }: AgentJob,
   reason: string,
-  type: AuditEventType = 'agent.denied',
+  { type = 'agent.denied', isRepeatable = false }: { type?: AuditEventType; isRepeatable?: boolean } = {},
 ): Promise<void> {
   const severity = 'HIGH';
   const agentId = request.agent_id ?? '';
@@ -136,5 +137,6 @@ export async function recordRefusal(
     extra: { topic, tool_name: tool, sub_reason: reason, ...(delegation && { jti: delegation.jti }) },
   };
   const timestamp = new Date(clock.nowMs()).toISOString();
-  await store.agents.deny(tenant, { timestamp, agent_id: agentId, tool_name: tool, sub_reason: reason, severity }, act);
+  const refusal = { timestamp, agent_id: agentId, tool_name: tool, sub_reason: reason, severity } as const;
+  await store.agents.deny(tenant, refusal, act, isRepeatable ? id : '');
 }

@@ -14,7 +14,7 @@ import {
 } from '@svc/contract';
 import { delegate, type DelegationClaims, type DelegationKeys, signToken } from '@svc/delegation';
 import type { AgentRecord, StoredDelegation } from '@svc/store';
-import { type ActContext, type AgentDeps, findAgent, requireEntitled } from './agent-deps';
+import { type ActContext, type AgentDeps, findAgent } from './agent-deps';
 import type { AgentLinks } from './agent-links';
 import { toAgents } from './check-agent';
 import { type Verification, type VerifyDeps, verifyToken } from './verify-token';
@@ -29,7 +29,7 @@ const DEFAULT_TTL_SEC = 900;
 /**
  * Issues a token with which another agent acts for this one. See docs/reference/agents.md#delegations.
  *
- * @throws tier_limit_exceeded, access_denied, delegation_unavailable, delegation_agent_not_found, delegation_request_invalid,
+ * @throws access_denied, delegation_unavailable, delegation_agent_not_found, delegation_request_invalid,
  *   delegation_scope_exceeded, delegation_chain_too_deep, delegation_rate_limited
  */
 export async function issueDelegation(
@@ -38,7 +38,6 @@ export async function issueDelegation(
   subjectId: string,
   body: DelegateBody,
 ): Promise<DelegationToken> {
-  requireEntitled(deps);
   const { caller } = context;
   const keys = requireKeys(deps);
   const subject = await requireActive(deps, caller, subjectId);
@@ -102,13 +101,12 @@ export async function verifyDelegation(
   return { valid: true, sub, aud, allowed_actions, allowed_topics, chain_depth, delegation_chain };
 }
 
-/** @throws tier_limit_exceeded, delegation_token_not_found, delegation_cascade_too_deep */
+/** @throws delegation_token_not_found, delegation_cascade_too_deep */
 export async function revokeDelegation(
   deps: DelegationDeps,
   context: ActContext,
   { jti, reason = '', cascade }: RevokeDelegationBody,
 ): Promise<RevokedDelegation> {
-  requireEntitled(deps);
   const act = (action: string): AuditAct => buildAct(action, context, { jti, cascade: String(cascade) }, reason);
   const outcome = await deps.store.delegations.revoke(context.caller.scope, {
     ...{ jti, reason, cascade, at: new Date(deps.clock.nowMs()).toISOString() },
@@ -124,14 +122,13 @@ const PAGE_READ = 200;
 /** Tokens read for one page, which bounds the time of a search that finds few. */
 const MAX_READ = 5_000;
 
-/** Tokens of the tenant, or of one of its agents. @throws tier_limit_exceeded, agent_not_found, delegation_request_invalid */
+/** Tokens of the tenant, or of one of its agents. @throws agent_not_found, delegation_request_invalid */
 export async function listDelegations(
   deps: DelegationDeps,
   caller: Caller,
   query: ListDelegationsQuery,
   agent?: string,
 ): Promise<DelegationPage> {
-  requireEntitled(deps);
   if (agent !== undefined) await findAgent(deps, caller.scope, agent);
   const { delegations } = deps.store;
   const nowSec = deps.clock.nowMs() / 1_000;

@@ -10,15 +10,14 @@ import {
   type ListAgentsQuery,
 } from '@svc/contract';
 import type { AgentPosition, AgentRecord } from '@svc/store';
-import { type AgentDeps, findAgent, requireEntitled } from './agent-deps';
+import { type AgentDeps, findAgent } from './agent-deps';
 
-type ReadDeps = Pick<AgentDeps, 'store' | 'license' | 'clock'>;
+type ReadDeps = Pick<AgentDeps, 'store' | 'clock'>;
 
 const PAGE_READ = 100;
 
-/** Agents of the caller's tenant, newest first. @throws tier_limit_exceeded, agent_request_invalid */
+/** Agents of the caller's tenant, newest first. @throws agent_request_invalid */
 export async function listAgents(deps: ReadDeps, { tenant }: Caller, query: ListAgentsQuery): Promise<AgentPage> {
-  requireEntitled(deps);
   const { agents } = deps.store;
   const found: (AgentPosition & { record: AgentRecord })[] = [];
   let after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
@@ -57,23 +56,20 @@ function parseCursor(cursor: string): AgentPosition {
   throw new AppError('agent_request_invalid', { violations: [violation] });
 }
 
-/** @throws tier_limit_exceeded, agent_not_found */
+/** @throws agent_not_found */
 export async function getAgent(deps: ReadDeps, { scope }: Caller, id: string): Promise<AgentView> {
-  requireEntitled(deps);
   return (await findAgent(deps, scope, id)).agent;
 }
 
-/** @throws tier_limit_exceeded, agent_not_found */
+/** @throws agent_not_found */
 export async function getAgentStats(deps: ReadDeps, { scope }: Caller, id: string): Promise<AgentStats> {
-  requireEntitled(deps);
   const { tenant } = await findAgent(deps, scope, id);
   const { jobs, denied, lastActiveUs } = await deps.store.agents.figures(tenant, id, deps.clock.nowMs());
   return { agent_id: id, total_jobs_7d: jobs, denied_7d: denied, last_active: lastActiveUs };
 }
 
-/** @throws tier_limit_exceeded, agent_identity_not_found */
+/** @throws agent_identity_not_found */
 export async function getAgentTools(deps: ReadDeps, { scope }: Caller, id: string): Promise<AgentTools> {
-  requireEntitled(deps);
   const record = await deps.store.agents.get(id);
   if (!record || (scope !== '*' && record.tenant !== scope)) throw new AppError('agent_identity_not_found');
   const { status, allowed_tools, preapproved_mutating_tools: preapproved } = record.agent;
@@ -87,9 +83,8 @@ export async function getAgentTools(deps: ReadDeps, { scope }: Caller, id: strin
   };
 }
 
-/** @throws tier_limit_exceeded, agent_not_found */
+/** @throws agent_not_found */
 export async function listDeniedEvents(deps: ReadDeps, { scope }: Caller, id: string): Promise<DeniedEvents> {
-  requireEntitled(deps);
   await findAgent(deps, scope, id);
   return { agent_id: id, events: await deps.store.agents.denied(id), limit: limits.deniedEventsListed };
 }

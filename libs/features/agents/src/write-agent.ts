@@ -9,17 +9,16 @@ import {
 } from '@svc/contract';
 import type { AgentRecord } from '@svc/store';
 import { isDeepStrictEqual } from 'node:util';
-import { type ActContext, type AgentDeps, buildAct, findAgent, requireEntitled } from './agent-deps';
+import { type ActContext, type AgentDeps, buildAct, findAgent } from './agent-deps';
 
 const MAX_TRIES = 5;
 
 /**
  * Registers an agent in the caller's tenant. See docs/reference/agents.md.
  *
- * @throws tier_limit_exceeded, agent_request_invalid
+ * @throws agent_request_invalid
  */
 export async function createAgent(deps: AgentDeps, context: ActContext, body: CreateAgentBody): Promise<AgentView> {
-  requireEntitled(deps);
   const { clock, random, store } = deps;
   const now = new Date(clock.nowMs()).toISOString();
   const { description, team, ...rest } = body;
@@ -46,7 +45,7 @@ export async function createAgent(deps: AgentDeps, context: ActContext, body: Cr
  * Changes an agent. Suspending or revoking it stops its jobs, sessions and delegations: its new jobs are refused from the write
  * on, and the rest is done before this resolves, or soon after by a loop. See docs/reference/agents.md#stop.
  *
- * @throws tier_limit_exceeded, agent_not_found, agent_request_invalid, agent_version_conflict
+ * @throws agent_not_found, agent_request_invalid, agent_version_conflict
  */
 export async function updateAgent(
   deps: AgentDeps,
@@ -54,7 +53,6 @@ export async function updateAgent(
   id: string,
   body: UpdateAgentBody,
 ): Promise<AgentView> {
-  requireEntitled(deps);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const record = await findAgent(deps, context.caller.scope, id);
     const before = record.agent;

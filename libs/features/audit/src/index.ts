@@ -5,7 +5,7 @@ export { eventFilter, toEventView } from './chain/read-events';
 export { chainTenant, readTime } from './chain/chain-scope';
 export { Sealer } from './chain/sealer';
 export { toSignInAct } from './sign-ins/sign-in-act';
-export { ExportMemory } from './export/kept-events';
+export { ExportMemory } from './export/kept-rows';
 export { openTree } from './chain/tree';
 export { type ReadWitnesses, verifier, verifyNewest, verifyWhole, type VerifyDeps } from './chain/verify-chain';
 export {

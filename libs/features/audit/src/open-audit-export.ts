@@ -11,7 +11,7 @@ import { timestampAnchor } from './anchors/timestamp-anchor';
 import { webhookAnchor } from './anchors/webhook-anchor';
 import type { Anchor } from './anchors/anchor';
 import type { ExportDeps } from './export/export-events';
-import { ExportMemory } from './export/kept-events';
+import { ExportMemory } from './export/kept-rows';
 import { ExportStateRepository } from './exporter/export-state.repository';
 import { Exporter } from './exporter/exporter';
 import type { ExporterStatus } from './exporter/exporter-routes';

@@ -21,5 +21,5 @@ export async function refuseAgent(deps: SchedulingDeps, job: JobRecord, refused:
   };
   const type = isDelegation ? 'delegation.revoked_before_dispatch' : 'agent.denied';
   // After a crash here the refusal is missing in the list of the agent; the job and the audit of its end are complete.
-  if (await failJob(deps, job, ending)) await recordRefusal(deps, job, reason, type);
+  if (await failJob(deps, job, ending)) await recordRefusal(deps, job, reason, { type });
 }

@@ -28,7 +28,6 @@ export interface EvidenceDeps {
   store: Pick<Store, 'audit' | 'config' | 'data' | 'index' | 'jobs' | 'policy' | 'runs' | 'workflows'>;
   clock: { nowMs(): number };
   audit: Pick<Audit, 'checkpointNow' | 'signing' | 'verification'>;
-  isEntitled(): boolean;
   defaultTenant: string;
 }
 
@@ -49,7 +48,7 @@ let underWay = 0;
  * Writes an evidence bundle. What the chain says is proved; records add what is still kept of jobs, runs and policies. A chain
  * that was changed gives a bundle, too: its verification names the place. See docs/reference/audit.md#evidence.
  *
- * @throws tier_limit_exceeded, access_denied, tenant_access_denied, audit_signing_unavailable, audit_checkpoint_not_found,
+ * @throws access_denied, tenant_access_denied, audit_signing_unavailable, audit_checkpoint_not_found,
  *   audit_from_invalid, audit_to_invalid, audit_range_invalid, evidence_subject_not_found, evidence_too_large, overloaded
  */
 export async function createBundle(
@@ -58,13 +57,6 @@ export async function createBundle(
   requestId: string,
   body: EvidenceBody,
 ): Promise<Bundle> {
-  if (!deps.isEntitled()) {
-    throw new AppError('tier_limit_exceeded', {
-      message: 'evidence bundles need the entitlement audit_export',
-      limit: 'audit_export',
-      upgrade_url: '',
-    });
-  }
   // A custom role may export the audit without being allowed to read what jobs process.
   if (body.include_content && caller.role !== 'admin') throw new AppError('access_denied');
   const tenant = chainTenant(caller, body.tenant);

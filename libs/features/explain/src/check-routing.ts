@@ -62,11 +62,20 @@ export function checkSlots(facts: JobFacts): CheckResult {
   return reason ? blocked({ ...reason, ...waitFields(facts) }) : passed('a worker has a free slot');
 } // prettier-ignore
 
+const suspended: CheckResult = blocked({
+  kind: 'tenant_suspended',
+  what: 'its tenant is suspended',
+  owner: { kind: 'setting', id: 'tenant' },
+  how: 'an administrator of the installation must resume the tenant',
+  clears_at: null,
+});
+
 /** The concurrency limit that policy sets for the tenant. See docs/reference/routing.md#concurrency-limits. */
 export function checkTenantLimit(facts: JobFacts): CheckResult {
   const { job, position } = facts;
   const done = skipRouting(facts);
   if (done) return done;
+  if (job.waiting_reason === 'tenant_suspended') return suspended;
   const cap = concurrencyCap(facts);
   if (cap === undefined) return passed('policy sets no concurrency limit for its tenant');
   const owner: Owner = { ...ruleOwner(job.safety), value: cap };

@@ -1,4 +1,5 @@
 import { approvalGateTopic, jobBlockers, jobChecks } from '@svc/contract';
+import { refusingAgent } from './agent-blockers.testing';
 import { explainJob } from './explain-job';
 import { blockerCases as cases, buildTopic } from './job-blockers.testing';
 import { at, factsWith, runningWith, us, waitingWith } from './job-facts.testing';
@@ -36,6 +37,29 @@ describe('a job is explained by the first thing that blocks it', () => {
     expect(explained.blocked_by?.kind).toBe('approval');
     const ahead = explained.checks.filter(({ outcome }) => outcome === 'would_block').map(({ check }) => check);
     expect(ahead).toEqual(['topic', 'worker']);
+  });
+});
+
+describe('the agent of a job', () => {
+  const agent = refusingAgent('active', { kind: 'refused', reason: 'pool_not_in_allowed_list' });
+  const request = { agent_id: 'a1' };
+  const facts = { agent };
+
+  it('is shown with its tier, and with the refusal that the job would get now, in every state', () => {
+    const shown = { agent_id: 'a1', name: 'mailer', status: 'active', risk_tier: 'high' };
+    const refusal = { by: 'agent', reason: 'pool_not_in_allowed_list' };
+
+    for (const job of [factsWith, waitingWith, runningWith])
+      expect(explainJob(job({ request, facts })).agent).toEqual({ ...shown, refusal });
+    expect(explainJob(factsWith())).not.toHaveProperty('agent');
+  });
+
+  it('blocks no job that a worker runs, and one that waits only when it is next decided', () => {
+    const [waiting, running] = [waitingWith, runningWith].map((job) => explainJob(job({ request, facts })));
+
+    expect([waiting?.blocked_by, running?.blocked_by]).toEqual([null, null]);
+    const outcomes = [waiting, running].map((one) => one?.checks.find(({ check }) => check === 'agent')?.outcome);
+    expect(outcomes).toEqual(['would_block', 'not_reached']);
   });
 });
 

@@ -2,6 +2,7 @@ import type { Blocker, EndedBy, HeldBy, JobBlocker, JobExplanation } from '@svc/
 import { explainEnd, findGiveUp, findHolder } from './job-ending';
 import { iso, type JobFacts, getStage } from './job-facts';
 import { type JobCheckEntry, runJobChecks } from './run-job-checks';
+import { checkJobAgent, describeAgent } from './check-agent';
 import { checkBudget } from './check-budget';
 import { checkLimits } from './check-limits';
 import { checkApproval, checkPolicy, checkPolicyService } from './check-policy';
@@ -14,6 +15,7 @@ const jobChecks: readonly JobCheckEntry[] = [
   { check: 'deadline', run: checkDeadline },
   { check: 'scheduling_limit', run: checkAttempts },
   { check: 'topic', run: checkTopic },
+  { check: 'agent', run: checkJobAgent },
   { check: 'policy_service', run: checkPolicyService },
   { check: 'policy', run: checkPolicy },
   { check: 'approval', run: checkApproval },
@@ -35,6 +37,7 @@ export function explainJob(facts: JobFacts): JobExplanation {
   const { blockedBy, checks } = runJobChecks(jobChecks, facts);
   const heldBy = findHolder(facts);
   const endedBy = explainEnd(facts);
+  const agent = describeAgent(facts);
   return {
     job_id: job.id,
     state: job.state,
@@ -45,6 +48,7 @@ export function explainJob(facts: JobFacts): JobExplanation {
     explained_at: iso(nowMs),
     ...(heldBy && { held_by: heldBy }),
     ...(endedBy && { ended_by: endedBy }),
+    ...(agent && { agent }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { checkAgent } from '@svc/agents';
 import type { TenantScope } from '@svc/contract';
 import type { BreakerStatus, Kernel } from '@svc/kernel-client';
 import type { RoutableWorker } from '@svc/routing';
@@ -6,7 +7,7 @@ import type { Base, Fleet, LicenseLimits } from '@svc/platform';
 import { type BoundarySettings, type EffectiveConfig, routingRules } from '@svc/settings';
 import { findJob } from '@svc/jobs';
 import type { TopicDeps } from '@svc/registry';
-import type { ExplainSettings, JobFacts, WorkerFacts } from './job-facts';
+import type { AgentFacts, ExplainSettings, JobFacts, WorkerFacts } from './job-facts';
 import { toConfigScope } from '@svc/decision';
 
 export interface ExplainDeps extends Pick<Base, 'store' | 'clock'> {
@@ -71,13 +72,14 @@ export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: 
 
 export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: SharedFacts): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
-  const [position, history, topic, config, rules, limitUsage] = await Promise.all([
+  const [position, history, topic, config, rules, limitUsage, agent] = await Promise.all([
     store.queuePositions.of(job),
     store.jobs.events(job.id),
     topics.registry.find(job.tenant, job.topic),
     deps.config.at(toConfigScope(job)),
     routingRules(deps),
     store.limits.usage(job, clock.nowMs()),
+    readAgent(deps, job),
   ]);
   return {
     nowMs: clock.nowMs(),
@@ -86,6 +88,7 @@ export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: S
     position,
     ...(limitUsage && { limitUsage }),
     topic,
+    ...(agent && { agent }),
     config,
     pools: fleet.pools(),
     timeouts: fleet.timeouts(),
@@ -93,4 +96,11 @@ export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: S
     settings: { ...settings, ...rules },
     ...shared,
   };
+}
+
+async function readAgent(deps: ExplainDeps, job: JobRecord): Promise<AgentFacts | undefined> {
+  const { agent_id: id } = job.request;
+  if (!id) return undefined;
+  const [record, check] = await Promise.all([deps.store.agents.get(id), checkAgent(deps, job)]);
+  return check && { check, ...(record?.tenant === job.tenant && { record }) };
 }

@@ -1,4 +1,5 @@
 import { approvalGateTopic } from '@svc/contract';
+import { agentCases } from './agent-blockers.testing';
 import type { BlockerCase } from './blocker-case.testing';
 import { limitCases } from './limit-blockers.testing';
 import type { JobFacts } from './job-facts';
@@ -15,6 +16,7 @@ const decided = (decision: 'ALLOW' | 'THROTTLE' | 'REQUIRE_APPROVAL') =>
 
 export const blockerCases: BlockerCase[] = [
   ...limitCases,
+  ...agentCases,
   {
     blocker: 'queue_paused',
     name: 'the queue is paused',
@@ -327,6 +329,14 @@ export const blockerCases: BlockerCase[] = [
     check: 'slots',
     owner: { kind: 'pool', id: 'main', value: 2 },
     what: /the 1 worker of main .* all 2 slots/,
+  },
+  {
+    blocker: 'tenant_suspended',
+    name: 'its tenant is suspended',
+    facts: waitingWith({ job: { waiting_reason: 'tenant_suspended' } }),
+    check: 'tenant_limit',
+    owner: { kind: 'setting', id: 'tenant' },
+    what: /tenant is suspended/,
   },
   {
     blocker: 'tenant_limit',

@@ -1,7 +1,8 @@
+import type { AgentCheck } from '@svc/agents';
 import type { BreakerStatus } from '@svc/kernel-client';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { PoolTable, RoutableWorker, TimeoutTable } from '@svc/routing';
-import type { JobHistoryEntry, JobRecord, LimitUsage, QueuePosition } from '@svc/store';
+import type { AgentRecord, JobHistoryEntry, JobRecord, LimitUsage, QueuePosition } from '@svc/store';
 import type { TopicFound } from '@svc/registry';
 
 export interface ExplainSettings {
@@ -14,6 +15,14 @@ export interface ExplainSettings {
 /** A live worker in the shared snapshot, with its last heartbeat. */
 export interface WorkerFacts extends RoutableWorker {
   lastHeartbeatMs: number;
+}
+
+/** The agent of a job as it is now. */
+export interface AgentFacts {
+  /** Absent: its tenant has no such agent. */
+  record?: AgentRecord;
+  /** The outcome that a scheduler would get. */
+  check: AgentCheck;
 }
 
 /** Snapshot of everything that decides whether a job runs. Of other tenants it has only totals and presence. */
@@ -30,6 +39,8 @@ export interface JobFacts {
   pools: PoolTable;
   timeouts: TimeoutTable;
   topic: TopicFound;
+  /** Absent for a job without an agent. */
+  agent?: AgentFacts;
   workers: readonly WorkerFacts[];
   /** When a scheduler last wrote the worker snapshot, unix ms; absent = never. */
   schedulerSeenMs?: number;

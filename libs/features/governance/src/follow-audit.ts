@@ -5,7 +5,7 @@ import type { DecisionLog, LoggedDecision, LoggedResolution } from './decision-l
 
 export interface FollowDeps {
   store: Pick<Store, 'redis'> & {
-    audit: Pick<AuditRepository, 'eventAt' | 'page' | 'tenants'>;
+    audit: Pick<AuditRepository, 'eventAt' | 'range' | 'tenants'>;
     jobs: Pick<Store['jobs'], 'load'>;
     keys: Pick<typeof keys, 'governanceMarks'>;
   };
@@ -41,7 +41,7 @@ export class AuditFollower {
     const { audit } = this.deps.store;
     let position = this.positions.get(tenant) ?? (await this.findStart(tenant));
     for (;;) {
-      const batch = await audit.page(tenant, position, '+', BATCH);
+      const batch = await audit.range(tenant, position, '+', BATCH);
       await this.append(tenant, batch);
       const last = batch.at(-1);
       if (last) position = `(${last.id}`;

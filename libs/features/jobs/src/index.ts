@@ -21,7 +21,7 @@ export type { SubmitOutcome } from './idempotency';
 export { actionability, getApproval, parseJsonOrNull, toJobItem } from './job-views';
 export { checkMemoryAccess } from './memory-access';
 export { deadlineFailure, failJob, failAndStop, transitionAndPublish, type MoveDeps } from './move-job';
-export { clientLabels, publicLabels } from './normalize-request';
+export { allowedPromptChars, clientLabels, publicLabels } from './normalize-request';
 export type { NewJobPlacement, PermittedJob, ProposedPlacement } from './new-job-placement';
 export { newJobRecord } from './new-job-record';
 export { publishIntent } from './publish-intent';

@@ -1,4 +1,4 @@
-import { AppError, limits, type Caller, type SubmitBody } from '@svc/contract';
+import { AppError, limits, tierLimit, type Caller, type SubmitBody } from '@svc/contract';
 import type { StoredRequest } from '@svc/store';
 import { buildPolicyContent, markSecrets, toPriority } from '@svc/decision';
 import { toJobLimits } from './job-limits';
@@ -79,17 +79,16 @@ function checkPrompt(prompt: string, maxPromptChars: number): void {
   if (prompt.trim() === '') throw new AppError('prompt_is_required');
   const allowed = allowedPromptChars(maxPromptChars);
   if (prompt.length <= allowed) return;
-  throw new AppError('tier_limit_exceeded', {
+  throw tierLimit({
     message: `prompt has ${prompt.length} characters and the plan allows ${allowed}`,
     limit: 'max_prompt_chars',
     current: prompt.length,
     allowed,
-    upgrade_url: '',
   });
 }
 
 /** 50,000 unless the license raises it, up to the ceiling; -1 = unlimited, 0 = the default. */
-function allowedPromptChars(granted: number): number {
+export function allowedPromptChars(granted: number): number {
   if (granted === -1) return limits.promptCharsCeiling;
   return granted > 0 ? Math.min(granted, limits.promptCharsCeiling) : limits.promptChars;
 }

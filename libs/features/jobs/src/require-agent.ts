@@ -32,7 +32,7 @@ export async function requireAgent(deps: CheckAgentDeps, job: AgentJob): Promise
   if (check?.kind !== 'refused') return check;
   const { reason } = check;
   if ('isDelegation' in check) {
-    await recordRefusal(deps, job, check.reason, 'delegation.rejected');
+    await recordRefusal(deps, job, check.reason, { type: 'delegation.rejected' });
     throw new AppError(tokenCodes[check.reason]);
   }
   await recordRefusal(deps, job, reason);
@@ -65,7 +65,7 @@ export async function withDelegation<Job extends AgentJob>(
   const outcome = await acceptDelegation(deps, token, { tenant: job.tenant, audience });
   if (outcome.kind === 'unavailable') throw new AppError('delegation_unavailable');
   if (outcome.kind === 'refused') {
-    if (acting !== undefined) await recordRefusal(deps, job, outcome.fault, 'delegation.rejected');
+    if (acting !== undefined) await recordRefusal(deps, job, outcome.fault, { type: 'delegation.rejected' });
     throw new AppError(tokenCodes[outcome.fault]);
   }
   const labels = { ...job.request.labels, agent_id: audience };

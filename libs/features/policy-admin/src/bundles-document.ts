@@ -1,4 +1,4 @@
-import { AppError, managedScope, type Caller } from '@svc/contract';
+import { AppError, managedScope, tierLimit, type Caller } from '@svc/contract';
 import { isBundleVisible, policyPlace, readBundles, type BundleRecord } from '@svc/policy';
 import { describeContent, type ConfigDocument, type PolicySnapshot } from '@svc/store';
 import { announceChange, readDocument, successor } from '@svc/settings';
@@ -116,12 +116,11 @@ export function requireRoom({ maxBundles }: Pick<PolicyWriteDeps, 'maxBundles'>,
   const allowed = maxBundles();
   const [before, current] = [Object.keys(raw).length, Object.keys(bundles).length];
   if (allowed > 0 && current > before && current > allowed) {
-    throw new AppError('tier_limit_exceeded', {
+    throw tierLimit({
       message: `there are ${before} policy bundles and the plan allows ${allowed}`,
       limit: 'max_policy_bundles',
       current: before,
       allowed,
-      upgrade_url: '',
     });
   }
   const bytes = Buffer.byteLength(JSON.stringify(bundles));

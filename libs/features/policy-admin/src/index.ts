@@ -2,7 +2,7 @@
 export { prepareContent, formatTime } from './bundle-content';
 export { getBundle, listBundles } from './bundle-reads';
 export { putBundle, removeBundle } from './bundle-writes';
-export { bundlesIn, readVisibleBundles, requireRoom, visibleTo } from './bundles-document';
+export { bundlesIn, readStoredBundles, readVisibleBundles, requireRoom, visibleTo } from './bundles-document';
 export { getGlobalPolicy, putGlobalPolicy } from './global-policy';
 export { ParsedBundleCache } from './parsed-bundle-cache';
 export { type PolicyReadDeps, type PolicySigning, type PolicyWriteDeps, getSigningKey } from './policy-deps';

@@ -1,34 +1,16 @@
-import { AppError, type FragmentError, type VelocityRulesView, type VelocityRuleView } from '@svc/contract';
+import type { FragmentError, VelocityRulesView, VelocityRuleView } from '@svc/contract';
 import { readStoredBundles } from './bundles-document';
 import type { PolicyReadDeps } from './policy-deps';
 import { isVelocityBundle, toVelocityId, velocityView } from './velocity-rule';
 
-/** Velocity terms of the license in effect. See docs/operations.md#license. */
-export interface VelocityLicense {
-  /** Entitlement velocity_rules. */
-  entitled: boolean;
-  /** -1 = unlimited. */
-  most: number;
-}
-
 export interface VelocityDeps {
-  velocityLicense(): VelocityLicense;
+  /** Number of rules that the license permits; -1 = unlimited. See docs/operations.md#license. */
+  maxVelocityRules(): number;
 }
 
-/** @throws tier_limit_exceeded */
-export function requireEntitled({ velocityLicense }: VelocityDeps): VelocityLicense {
-  const license = velocityLicense();
-  if (license.entitled) return license;
-  throw new AppError('tier_limit_exceeded', {
-    message: 'the plan has no velocity rules',
-    limit: 'velocity_rules',
-    upgrade_url: '',
-  });
-}
-
-/** Velocity rules, most recently changed first. See docs/reference/policy.md#velocity. @throws tier_limit_exceeded */
+/** Velocity rules, most recently changed first. See docs/reference/policy.md#velocity. */
 export async function listVelocityRules(deps: PolicyReadDeps & VelocityDeps): Promise<VelocityRulesView> {
-  const { most } = requireEntitled(deps);
+  const most = deps.maxVelocityRules();
   const { bundles } = await readStoredBundles(deps);
   const items: VelocityRuleView[] = [];
   const errors: FragmentError[] = [];

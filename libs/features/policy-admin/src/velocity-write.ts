@@ -1,11 +1,11 @@
-import { AppError, type Caller, type VelocityBody, type VelocityRuleView } from '@svc/contract';
+import { AppError, tierLimit, type Caller, type VelocityBody, type VelocityRuleView } from '@svc/contract';
 import { prepareBundle, type BundleRecord } from '@svc/policy';
 import { writerName } from '@svc/identity';
 import { bundleRecord, type PreparedContent, formatTime } from './bundle-content';
 import { changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
 import { type PolicyWriteDeps, requirePolicyWriter, getSigningKey } from './policy-deps';
-import { requireEntitled, type VelocityDeps } from './velocity-list';
+import type { VelocityDeps } from './velocity-list';
 import {
   asInvalidRule,
   invalidRule,
@@ -29,7 +29,7 @@ export async function addVelocityRule(
   caller: Caller,
   body: VelocityBody,
 ): Promise<VelocityRuleView> {
-  const { most } = requireEntitled(deps);
+  const most = deps.maxVelocityRules();
   requirePolicyWriter(deps, caller);
   const id = velocityId(body);
   return writeRule(deps, caller, { action: 'create', id, body }, (stored) => {
@@ -40,18 +40,17 @@ export async function addVelocityRule(
 }
 
 const full = (current: number, allowed: number) =>
-  new AppError('tier_limit_exceeded', {
+  tierLimit({
     message: `there are ${current} velocity rules and the plan allows ${allowed}`,
     limit: 'velocity_rule_count',
     current,
     allowed,
-    upgrade_url: '',
   });
 
 /**
  * Replaces a velocity rule; it stays enabled or disabled unless the body says otherwise.
  *
- * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_not_found,
+ * @throws tenant_access_denied, velocity_rule_invalid, velocity_rule_not_found,
  *   policy_version_conflict, policy_signing_required
  */
 export async function putVelocityRule(
@@ -59,7 +58,6 @@ export async function putVelocityRule(
   caller: Caller,
   { id, body }: { id: string; body: VelocityBody },
 ): Promise<VelocityRuleView> {
-  requireEntitled(deps);
   requirePolicyWriter(deps, caller);
   if (body.id !== undefined && body.id !== id) throw invalidRule('id', 'must be that of the path, or left out');
   return writeRule(deps, caller, { action: 'edit', id, body }, ({ raw }) => {
@@ -67,9 +65,8 @@ export async function putVelocityRule(
   });
 }
 
-/** @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_not_found, policy_version_conflict */
+/** @throws tenant_access_denied, velocity_rule_not_found, policy_version_conflict */
 export async function removeVelocityRule(deps: VelocityWriteDeps, caller: Caller, id: string): Promise<void> {
-  requireEntitled(deps);
   requirePolicyWriter(deps, caller);
   await changeBundles(deps, caller, ({ raw }) => {
     if (!Object.hasOwn(raw, velocityBundle(id))) throw new AppError('velocity_rule_not_found');

@@ -16,7 +16,7 @@ export { checkResult } from './topics/check-result';
 export { listTopics } from './topics/list-topics';
 export { registerTopic, type TopicWriteDeps } from './topics/register-topic';
 export { readEntries } from './topics/registration';
-export { removeTopic } from './topics/remove-topic';
+export { removeTopic, removeTopicsOf } from './topics/remove-topic';
 export { loadRiskTagDeriver } from './topics/risk-tags';
 export { openTopics, type TopicDeps } from './topics/topic-deps';
 export { topicLog } from './topics/topic-log';

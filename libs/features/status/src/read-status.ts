@@ -1,4 +1,4 @@
-import { everyTenant, managedScope, type Caller, type StatusView } from '@svc/contract';
+import { everyTenant, managedScope, type Caller, type LicenseSummary, type StatusView } from '@svc/contract';
 import type { JobState } from '@svc/lifecycle';
 import type { Store } from '@svc/store';
 import type { Clock } from '@svc/platform';
@@ -17,7 +17,9 @@ export interface StatusDeps {
   /** Problems of a rejected policy, for operators; the last valid one is in effect. */
   policyFindings(): readonly Record<string, string>[];
   bus(): { isConnected: boolean; url: string };
-  license(): Record<string, unknown>;
+  license(): LicenseSummary;
+  /** Open streams of this gateway. */
+  activeStreams(): number;
   rateLimiterMode: 'redis' | 'memory';
   breakers(): Promise<Record<string, unknown>>;
   failOpenTotal(): number;
@@ -63,22 +65,46 @@ export async function readStatus(deps: StatusDeps, caller: Caller): Promise<{ st
 
 async function forAll(deps: StatusDeps, tenant: string): Promise<StatusView> {
   const { store, clock } = deps;
-  const [counts, snapshot] = await Promise.all([store.index.pipelineCounts(tenant, newest), store.workers.snapshot()]);
+  const { counts, workers, redis } = await readStore(deps, tenant);
   const bus = deps.bus();
   return {
     time: new Date(clock.nowMs()).toISOString(),
     uptime_seconds: Math.floor((clock.nowMs() - deps.startedAtMs) / 1_000),
     goroutine_count: deps.openHandles(),
-    active_ws_clients: 0,
-    nats_status: bus.isConnected ? 'connected' : 'disconnected',
-    redis_pool_stats: { hits: 0, misses: 0, timeouts: 0, total_conns: 1, idle_conns: 0, stale_conns: 0 },
+    active_ws_clients: deps.activeStreams(),
+    nats_status: bus.isConnected ? 'CONNECTED' : 'DISCONNECTED',
+    // Requests of a process share one connection, so there is no pool to hit or miss.
+    redis_pool_stats: {
+      ...{ hits: 0, misses: 0, timeouts: 0, idle_conns: 0, stale_conns: 0 },
+      total_conns: store.redis.status === 'ready' ? 1 : 0,
+    },
     build: deps.build,
     nats: { connected: bus.isConnected, status: bus.isConnected ? 'connected' : 'disconnected' },
-    redis: { ok: true, status: store.redis.status },
-    workers: { count: snapshot?.workers.length ?? 0 },
+    redis: { ok: redis.ok, status: redis.status },
+    workers: { count: workers },
     pipeline: pipeline(counts),
     license: deps.license(),
   };
+}
+
+interface StoreState {
+  counts: ReadonlyMap<JobState, number>;
+  workers: number;
+  redis: { ok: boolean; status: string; error?: string };
+}
+
+/** While Redis is unavailable, the status says so instead of failing. */
+async function readStore({ store }: StatusDeps, tenant: string): Promise<StoreState> {
+  try {
+    const [counts, snapshot] = await Promise.all([
+      store.index.pipelineCounts(tenant, newest),
+      store.workers.snapshot(),
+    ]);
+    return { counts, workers: snapshot?.workers.length ?? 0, redis: { ok: true, status: 'ok' } };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'unknown';
+    return { counts: new Map(), workers: 0, redis: { ok: false, status: 'unavailable', error: message } };
+  }
 }
 
 function pipeline(counts: ReadonlyMap<JobState, number>): Record<string, number> {
@@ -104,21 +130,30 @@ async function forTenantAdmins(deps: StatusDeps): Promise<Partial<StatusView>> {
 
 async function forOperators(deps: StatusDeps): Promise<Partial<StatusView>> {
   const { store } = deps;
-  const [instances, snapshot] = await Promise.all([
-    store.workers.instances(['api', 'scheduler', 'engine', 'kernel']),
-    store.workers.snapshot(),
-  ]);
   const bus = deps.bus();
-  const replicas: Record<string, unknown[]> = {};
-  for (const instance of instances) (replicas[instance.service] ??= []).push(instance);
-  return {
+  const known = {
     nats: { connected: bus.isConnected, status: bus.isConnected ? 'connected' : 'disconnected', url: bus.url },
-    redis: { ok: true, status: store.redis.status, findings: deps.storeFindings() },
     policy: { ok: deps.policyFindings().length === 0, findings: deps.policyFindings() },
     instance_id: deps.instanceId,
     environment: deps.rules,
     ha_env: deps.environment,
-    ...(snapshot && { snapshot_meta: { writer_id: snapshot.writer_id, captured_at: snapshot.captured_at } }),
-    replicas,
   };
+  const findings = deps.storeFindings();
+  try {
+    const [instances, snapshot] = await Promise.all([
+      store.workers.instances(['gateway', 'scheduler', 'engine', 'kernel']),
+      store.workers.snapshot(),
+    ]);
+    const replicas: Record<string, unknown[]> = {};
+    for (const instance of instances) (replicas[instance.service] ??= []).push(instance);
+    return {
+      ...known,
+      redis: { ok: true, status: 'ok', findings },
+      ...(snapshot && { snapshot_meta: { writer_id: snapshot.writer_id, captured_at: snapshot.captured_at } }),
+      replicas,
+    };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'unknown';
+    return { ...known, redis: { ok: false, status: 'unavailable', error: message, findings } };
+  }
 }

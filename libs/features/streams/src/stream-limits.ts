@@ -7,11 +7,18 @@ export interface StreamCaps {
   perAddress: number;
 }
 
+const TENANT = 'tenant ';
+
 /** Counts the open streams of tenants and addresses. */
 export class StreamLimits {
   private readonly open = new Map<string, number>();
 
   constructor(private readonly caps: StreamCaps) {}
+
+  /** Number of open streams. */
+  get count(): number {
+    return [...this.open].reduce((sum, [key, count]) => (key.startsWith(TENANT) ? sum + count : sum), 0);
+  }
 
   /**
    * @returns a function that releases the stream; safe to repeat
@@ -20,7 +27,7 @@ export class StreamLimits {
   take(tenant: string, address: string): () => void {
     const { perTenant, perAddress } = this.caps;
     const counted: [key: string, most: number][] = [
-      [`tenant ${tenant}`, perTenant],
+      [TENANT + tenant, perTenant],
       [`address ${address}`, perAddress],
     ];
     if (counted.some(([key, most]) => (this.open.get(key) ?? 0) >= most)) {

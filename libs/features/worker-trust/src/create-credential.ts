@@ -3,6 +3,7 @@ import {
   AppError,
   canBeNatsUser,
   managedScope,
+  tierLimit,
   type Caller,
   type CreatedWorkerCredential,
   type WorkerCredentialBody,
@@ -122,10 +123,9 @@ const violation = (field: string, message: string) =>
   new AppError('worker_credential_invalid', { violations: [{ in: 'body', field, message }] });
 
 const full = (current: number, allowed: number) =>
-  new AppError('tier_limit_exceeded', {
-    message: `there are ${current} worker credentials and the plan allows ${allowed}`,
+  tierLimit({
+    message: `there are ${current} workers and the plan allows ${allowed}`,
     limit: 'max_workers',
     current,
     allowed,
-    upgrade_url: '',
   });

@@ -107,6 +107,7 @@ describe('the gRPC server', () => {
     ['unauthorized', 'UNAUTHENTICATED'],
     ['policy_denied', 'PERMISSION_DENIED'],
     ['invalid_body', 'INVALID_ARGUMENT'],
+    ['token_scope_exceeded', 'INVALID_ARGUMENT'],
     ['policy_throttled', 'RESOURCE_EXHAUSTED'],
     ['backpressure', 'RESOURCE_EXHAUSTED'],
     ['idempotency_conflict', 'ALREADY_EXISTS'],

@@ -10,6 +10,7 @@ const byHttpStatus: Readonly<Record<number, status>> = {
   409: status.FAILED_PRECONDITION,
   413: status.RESOURCE_EXHAUSTED,
   415: status.INVALID_ARGUMENT,
+  422: status.INVALID_ARGUMENT,
   429: status.RESOURCE_EXHAUSTED,
   502: status.UNAVAILABLE,
   503: status.UNAVAILABLE,

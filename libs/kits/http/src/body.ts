@@ -1,26 +1,47 @@
-import { AppError, type ErrorCode } from '@svc/contract';
+import { AppError, tierLimit, type ErrorCode } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
+import { parse as parseFields } from 'node:querystring';
 import { parse as safeParse } from 'secure-json-parse';
 
 /** Maximum nesting depth of a body. */
 const maxDepth = 64;
 
-const tooLarge = (code: ErrorCode, limitBytes: number) => new AppError(code, { limit_bytes: limitBytes });
+/** Limit of a body in bytes, and the error of a larger one. */
+export interface BodyLimit {
+  bytes: number;
+  tooLarge(): AppError;
+}
+
+export const configuredLimit = (bytes: number, code: ErrorCode = 'request_too_large'): BodyLimit => ({
+  bytes,
+  tooLarge: () => new AppError(code, { limit_bytes: bytes }),
+});
+
+/** The limit of the license, if it is lower. @param licensedBytes 0 or less = the license sets none */
+export const licensedLimit = (limit: BodyLimit, licensedBytes: number): BodyLimit =>
+  licensedBytes > 0 && licensedBytes < limit.bytes
+    ? {
+        bytes: licensedBytes,
+        tooLarge: () =>
+          tierLimit({
+            message: `the plan allows bodies of ${licensedBytes} bytes`,
+            limit: 'max_body_bytes',
+            current: licensedBytes + 1,
+            allowed: licensedBytes,
+          }),
+      }
+    : limit;
 
 /**
  * Reads a body up to a limit, before validation.
  *
- * @throws `code` as soon as the limit is exceeded; the rest is discarded
+ * @throws the error of the limit as soon as it is exceeded; the rest is discarded
  */
-export function readBody(
-  req: IncomingMessage,
-  limitBytes: number,
-  code: ErrorCode = 'request_too_large',
-): Promise<Buffer> {
+export function readBody(req: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
-  if (announced > limitBytes) {
+  if (announced > limit.bytes) {
     req.resume();
-    return Promise.reject(tooLarge(code, limitBytes));
+    return Promise.reject(limit.tooLarge());
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -28,10 +49,10 @@ export function readBody(
     let isWhole = false;
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limitBytes) chunks.push(chunk);
+      if (size <= limit.bytes) chunks.push(chunk);
       else {
         chunks.length = 0;
-        reject(tooLarge(code, limitBytes));
+        reject(limit.tooLarge());
       }
     });
     req.on('end', () => {
@@ -63,6 +84,23 @@ export function parseBody(bytes: Buffer, { headers }: IncomingMessage): unknown 
     throw new AppError('unsupported_media_type');
   }
   return parseJson(bytes);
+}
+
+/** Maximum number of fields of a form. */
+const MAX_FORM_FIELDS = 20;
+
+/**
+ * Parses the body of an HTML form. A repeated field is a list.
+ *
+ * @returns undefined for an empty body
+ * @throws unsupported_media_type
+ */
+export function parseForm(bytes: Buffer, { headers }: IncomingMessage): unknown {
+  if (bytes.length === 0) return undefined;
+  const encoding = headers['content-encoding'] ?? 'identity';
+  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '');
+  if (!isForm || encoding !== 'identity') throw new AppError('unsupported_media_type');
+  return { ...parseFields(bytes.toString('utf8'), '&', '=', { maxKeys: MAX_FORM_FIELDS }) };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -76,9 +76,10 @@ function withoutPermission(endpoint: Endpoint, { send, unable }: CaseWorld): End
 }
 
 function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
-  const { body, bodyIgnoresUnknown, signedUrl } = endpoint;
-  // The token of a data URL is verified before the body is read, and no caller of the tests has one.
-  if (!body || signedUrl) return [];
+  const { body, bodyIgnoresUnknown, signedUrl, ownCredential } = endpoint;
+  // These credentials are verified before the body is read, and no caller of the tests has one.
+  if (!body || signedUrl || ownCredential) return [];
+  if (endpoint.formBody) return formCases(endpoint, world);
   const described = Object.keys((body.describe() as { keys?: Record<string, unknown> }).keys ?? {});
   const send = (text: string) =>
     world.send({
@@ -143,6 +144,29 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
   };
   const refusesUnknown = !bodyIgnoresUnknown && !allowsUnknown(body);
   return [...fields, ...texts, nothing, ...(refusesUnknown ? [unknown] : []), garbled, large];
+}
+
+function formCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
+  const send = (type: string, body: string) =>
+    world.send({
+      method: endpoint.method,
+      path: target(endpoint),
+      headers: { ...world.able(endpoint), 'Content-Type': type },
+      body,
+    });
+  const form = 'application/x-www-form-urlencoded';
+  const json = {
+    name: `${title(endpoint)} 415: JSON instead of a form`,
+    run: async () => void expectError(await send('application/json', '{}'), 415, ['unsupported_media_type']),
+  };
+  const large = {
+    name: `${title(endpoint)} 413: a form beyond the limit`,
+    run: async () => {
+      const { code } = new AppError(endpoint.tooLarge ?? 'request_too_large').toBody();
+      expectError(await send(form, `a=${'x'.repeat(world.bodyLimit(endpoint))}`), 413, [code]);
+    },
+  };
+  return [json, large];
 }
 
 /** Error codes for violations in a body. */

@@ -47,20 +47,30 @@ function freshId(): string {
   return pool.toString('hex', used - idBytes, used);
 }
 
+const jsonType = 'application/json; charset=utf-8';
+
 /** Writes a JSON response; undefined = no body. */
-export function sendJson(res: ServerResponse, status: number, body: unknown): void {
+export function sendJson(res: ServerResponse, status: number, body: unknown, mediaType = jsonType): void {
   res.statusCode = status;
   if (body === undefined) {
     res.end();
     return;
   }
-  sendJsonText(res, status, JSON.stringify(body));
+  sendJsonText(res, status, JSON.stringify(body), mediaType);
 }
 
 /** Writes a JSON response that is text already. */
-export function sendJsonText(res: ServerResponse, status: number, text: string): void {
+export function sendJsonText(res: ServerResponse, status: number, text: string, mediaType = jsonType): void {
   res.statusCode = status;
-  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Type', mediaType);
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text);
+}
+
+/** Writes text of a media type. */
+export function sendText(res: ServerResponse, status: number, media: string, text: string): void {
+  res.statusCode = status;
+  res.setHeader('Content-Type', `${media}; charset=utf-8`);
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.end(text);
 }

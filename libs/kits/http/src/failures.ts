@@ -1,4 +1,4 @@
-import { AppError } from '@svc/contract';
+import { AppError, findWireForm } from '@svc/contract';
 import type { Request } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getExchange, sendJson } from './exchange';
@@ -23,13 +23,17 @@ export function failures({ asAppError, onDefect, onRejected }: MountOptions): Fa
     }
     const failure = outcome ?? new AppError('internal_error');
     onRejected?.({ endpoint, code: failure.errorCode });
-    const body = failure.toBody();
+    const form = findWireForm(getPath(req));
+    const { status, body } = form?.toErrorBody(failure) ?? { status: failure.toBody().status, body: failure.toBody() };
     // A page may have set cache headers before it failed.
     res.setHeader('Cache-Control', 'no-store');
     for (const [name, value] of Object.entries(failure.headers)) res.setHeader(name, value);
-    sendJson(res, body.status, body);
+    sendJson(res, status, body, form?.mediaType);
   };
 }
+
+/** Unknown paths have no endpoint, but belong to a form. */
+const getPath = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
 
 /** Express throws URIError-like errors with a 4xx status for paths it cannot decode. */
 const ofExpress = (error: unknown): AppError | undefined => (error instanceof URIError ? badPath() : undefined);

@@ -17,3 +17,12 @@ export function isForged({ method = 'GET', headers }: IncomingMessage, allows: O
     /^application\/json\b/i.test(headers['content-type'] ?? '');
   return !trusted || !deliberate;
 }
+
+/** Whether a page of another origin sends the request. Clients other than browsers send neither header. */
+export function isForeignPage({ headers }: IncomingMessage, allows: OriginCheck): boolean {
+  const { origin, host } = headers;
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin') return false;
+  if (origin !== undefined) return origin === 'null' || !allows(origin, host);
+  return site !== undefined && site !== 'none';
+}

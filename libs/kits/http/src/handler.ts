@@ -22,13 +22,21 @@ export interface Call<E extends Endpoint, Ctx> {
   requestId: string;
   /** The client's address, through trusted proxies only. */
   ip: string;
+  /** Whether the client uses TLS, as far as this server and trusted proxies know. */
+  isSecure: boolean;
+}
+
+interface AnswerOptions {
+  status?: number;
+  /** A list is sent as several headers of that name, such as Set-Cookie. */
+  headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** A response with headers, or with a declared status other than the endpoint's first. */
 export class Answered<Body> {
   constructor(
     readonly body: Body,
-    readonly options: { status?: number; headers?: Readonly<Record<string, string>> },
+    readonly options: AnswerOptions,
   ) {}
 }
 
@@ -43,10 +51,7 @@ export class JsonText<Body> {
 }
 
 /** `return answer(view, { headers: { 'X-Trace-Id': id } })`; a status must be among the endpoint's `otherAnswers`. */
-export const answer = <Body>(
-  body: Body,
-  options: { status?: number; headers?: Readonly<Record<string, string>> },
-): Answered<Body> => new Answered(body, options);
+export const answer = <Body>(body: Body, options: AnswerOptions): Answered<Body> => new Answered(body, options);
 
 export interface Route<Ctx> {
   endpoint: Endpoint;

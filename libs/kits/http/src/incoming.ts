@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse as parseQuery } from 'node:querystring';
-import { clientAddressBehind } from './client-address';
+import { clientAddressBehind, proxyCheck } from './client-address';
 import { openExchange, type Exchange } from './exchange';
 
 /** A request with its response. */
@@ -15,6 +15,8 @@ export interface Incoming {
   search: string;
   /** The client's address, through trusted proxies only. */
   ip: string;
+  /** Whether the client uses TLS, as far as this server and trusted proxies know. */
+  isSecure: boolean;
 }
 
 /** Parts of a request, computed once. @param trustedProxies proxies whose X-Forwarded-For is trusted */
@@ -22,6 +24,7 @@ export function incomingFrom(
   trustedProxies: readonly string[],
 ): (req: IncomingMessage, res: ServerResponse) => Incoming {
   const getClientAddress = clientAddressBehind(trustedProxies);
+  const isProxy = proxyCheck(trustedProxies);
   // The address of a connection does not change, and parsing it costs more than finding its route.
   const peers = new WeakMap<Socket, string>();
   const getAddress = (req: IncomingMessage): string => {
@@ -43,8 +46,17 @@ export function incomingFrom(
       path: mark < 0 ? url : url.slice(0, mark),
       search: mark < 0 ? '' : url.slice(mark + 1),
       ip,
+      isSecure: isEncrypted(req.socket) || (trustedProxies.length > 0 && isForwardedSecure(req, isProxy)),
     };
   };
+}
+
+const isEncrypted = (socket: Socket): boolean => 'encrypted' in socket && socket.encrypted === true;
+
+/** A trusted proxy reports the protocol of its client; of several, the last one is that of the proxy next to this server. */
+function isForwardedSecure(req: IncomingMessage, isProxy: (address: string) => boolean): boolean {
+  const protocols = getHeader(req, 'x-forwarded-proto')?.split(',') ?? [];
+  return protocols.at(-1)?.trim().toLowerCase() === 'https' && isProxy(req.socket.remoteAddress ?? '');
 }
 
 const noQuery: Readonly<Record<string, unknown>> = Object.freeze({});

@@ -2,7 +2,7 @@ export { parseJson } from './body';
 export { addressBucket, clientAddressBehind, proxyCheck, type ClientAddress } from './client-address';
 export { originCheck, type OriginCheck } from './cors';
 export { isForged } from './forgery';
-export { mayUse, type GateRules } from './gate';
+export { authorize, isEntitled, mayCall, mayUse, type GateRules } from './gate';
 export { ByteStream } from './byte-stream';
 export { EventStream, type ServerSentEvent } from './event-stream';
 export { answer, Answered, handlersFor, JsonText, type Call, type Route } from './handler';

@@ -27,7 +27,11 @@ export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: Mou
   refuseDoubles(routes.map(({ endpoint }) => endpoint));
   const allows = originCheck(options.allowedOrigins, { trustsLoopback: options.trustsLoopback ?? false });
   const find = routeFinder(
-    routes.map((route) => ({ endpoint: route.endpoint, target: serveEndpoint(route, ctx, options, allows) })),
+    routes.map((route) => {
+      const { endpoint } = route;
+      const target = { serve: serveEndpoint(route, ctx, options, allows), isCrossSite: endpoint.crossSite ?? false };
+      return { endpoint, target };
+    }),
   );
   const app = pages(options);
   const arrive = incomingFrom(options.trustedProxies ?? []);
@@ -48,10 +52,13 @@ export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: Mou
     if (options.onServed) report(incoming, options.onServed);
     try {
       requireHost(req, options.allowsHost);
-      if (allowOrigin(req, res)) return;
       const found = find(req.method ?? 'GET', incoming.path);
+      const isCrossSite = found.kind === 'route' && found.target.isCrossSite;
+      if (!isCrossSite && allowOrigin(req, res)) return;
       const serving =
-        found.kind === 'route' ? found.target(incoming, found.params) : serveOther(incoming, found.kind === 'bad_path');
+        found.kind === 'route'
+          ? found.target.serve(incoming, found.params)
+          : serveOther(incoming, found.kind === 'bad_path');
       serving.catch((error: unknown) => fail(error, req, res));
     } catch (error) {
       fail(error, req, res);

@@ -1,4 +1,4 @@
-import { errorCodes, type Endpoint, type ErrorCode } from '@svc/contract';
+import { errorCodes, findWireForm, wireForms, type Endpoint, type ErrorCode } from '@svc/contract';
 import type Joi from 'joi';
 
 type Json = Record<string, unknown>;
@@ -27,6 +27,7 @@ const components: Json = {
     apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
     bearer: { type: 'http', scheme: 'bearer', description: 'A JWT, or the session token of a sign-in.' },
     session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
+    scim_token: { type: 'http', scheme: 'bearer', description: 'The SCIM token of the installation.' },
   },
   parameters: {
     tenant: {
@@ -38,6 +39,7 @@ const components: Json = {
     },
   },
   schemas: {
+    ...Object.fromEntries(wireForms.map(({ errorSchema: { name, schema } }) => [name, schema])),
     Error: {
       type: 'object',
       required: ['error', 'code', 'status'],
@@ -69,22 +71,28 @@ const components: Json = {
 const eventStream: Json = { 'text/event-stream': { schema: { type: 'string' } } };
 const anyBytes: Json = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 
+const formMedia = 'application/x-www-form-urlencoded';
+
 function operation(endpoint: Endpoint): Json {
-  const { id, summary, description, access, body, bodyOptional, rawBody } = endpoint;
+  const { id, path, summary, description, access, body, bodyOptional, rawBody, formBody, ownCredential } = endpoint;
   const isPublic = access === 'public';
   return {
     operationId: id,
     tags: [id.split('.')[0]],
     summary,
     ...(description && { description }),
-    ...(isPublic ? { security: [] } : { security: [{ apiKey: [] }, { bearer: [] }, { session: [] }] }),
+    ...(ownCredential
+      ? { security: [{ [ownCredential]: [] }] }
+      : isPublic
+        ? { security: [] }
+        : { security: [{ apiKey: [] }, { bearer: [] }, { session: [] }] }),
     'x-access': access,
     parameters: buildParameters(endpoint, isPublic),
     ...(rawBody && { requestBody: { required: true, content: anyBytes } }),
     ...(body && {
       requestBody: {
         required: !bodyOptional,
-        content: { 'application/json': { schema: toJsonSchema(body, 'input') } },
+        content: { [formBody ? formMedia : getMediaType(path)]: { schema: toJsonSchema(body, 'input') } },
       },
     }),
     responses: buildResponses(endpoint),
@@ -121,13 +129,15 @@ interface JoiDescription {
   flags?: { presence?: string; description?: string };
 }
 
+const titles: Readonly<Record<number, string>> = { 101: 'WebSocket', 302: 'Redirect' };
+
 function buildResponses(endpoint: Endpoint): Json {
-  const { answer, otherAnswers = {} } = endpoint;
+  const { path, answer, otherAnswers = {} } = endpoint;
   const own = Object.entries(answer.headers ?? {}).map(([name, text]) => [
     name,
     { description: text, schema: { type: 'string' } },
   ]);
-  const buildResponse = (description: string, schema: Joi.Schema | undefined): Json => ({
+  const buildResponse = (description: string, schema: Joi.Schema | undefined, media?: string): Json => ({
     description,
     headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(own) },
     ...(answer.events && { content: eventStream }),
@@ -135,15 +145,15 @@ function buildResponses(endpoint: Endpoint): Json {
       content: Object.fromEntries(answer.stream.map((type) => [type, { schema: { type: 'string' } }])),
     }),
     ...(schema && {
-      content: answer.raw ? anyBytes : { 'application/json': { schema: toJsonSchema(schema, 'output') } },
+      content: answer.raw ? anyBytes : { [media ?? getMediaType(path)]: { schema: toJsonSchema(schema, 'output') } },
     }),
   });
-  const others = Object.entries(otherAnswers).map(([status, { description, body }]) => [
+  const others = Object.entries(otherAnswers).map(([status, { description, body, media }]) => [
     status,
-    buildResponse(description, body ?? answer.body),
+    buildResponse(description, status === '304' || status === '302' ? body : (body ?? answer.body), media),
   ]);
   return {
-    [answer.status]: buildResponse(answer.status === 101 ? 'WebSocket' : 'Success', answer.body),
+    [answer.status]: buildResponse(titles[answer.status] ?? 'Success', answer.body, answer.media),
     ...errorResponses(endpoint),
     ...Object.fromEntries(others),
   };
@@ -156,6 +166,8 @@ function gateErrors({ access, unlimited, tooLarge = 'request_too_large' }: Endpo
     // A route without a body reads and rejects one.
     'invalid_json',
     tooLarge,
+    // A body over the limit of the license.
+    'tier_limit_exceeded',
     'unsupported_media_type',
     ...(access === 'public'
       ? []
@@ -165,6 +177,7 @@ function gateErrors({ access, unlimited, tooLarge = 'request_too_large' }: Endpo
           'key_scope_insufficient',
           'tenant_access_denied',
           'tenant_id_required',
+          'tenant_suspended',
         ] as const)),
     ...(unlimited ? [] : (['rate_limited'] as const)),
     'origin_not_allowed',
@@ -182,21 +195,23 @@ function errorResponses(endpoint: Endpoint): Json {
     const { status } = errorCodes[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  return Object.fromEntries([...byStatus].map(([status, group]) => [status, errorResponse(group)]));
+  return Object.fromEntries([...byStatus].map(([status, group]) => [status, errorResponse(endpoint, group)]));
 }
 
-function errorResponse(codes: readonly ErrorCode[]): Json {
+const getMediaType = (path: string): string => findWireForm(path)?.mediaType ?? 'application/json';
+
+function errorResponse({ path }: Endpoint, codes: readonly ErrorCode[]): Json {
   const spelled = codes.map((code) => {
     const { text, code: written }: { text: string; code?: string } = errorCodes[code];
     return { text, written: written ?? code };
   });
   const code = { enum: spelled.map(({ written }) => written) };
+  const form = findWireForm(path);
+  const ownSchema = { allOf: [{ $ref: '#/components/schemas/Error' }, { type: 'object', properties: { code } }] };
   return {
     description: spelled.map(({ text, written }) => `\`${written}\`: ${text}`).join('\n\n'),
     content: {
-      'application/json': {
-        schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { type: 'object', properties: { code } }] },
-      },
+      [getMediaType(path)]: { schema: form ? { $ref: `#/components/schemas/${form.errorSchema.name}` } : ownSchema },
     },
   };
 }

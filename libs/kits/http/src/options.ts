@@ -43,6 +43,15 @@ export interface MountOptions {
     query: Readonly<Record<string, unknown>>,
   ): { tenant: string };
   /**
+   * Verifies the credential of a route with `ownCredential`. Returns the tenant it is for.
+   *
+   * @throws AppError, of which `unauthorized` counts as a failed authentication
+   */
+  openOwnCredential?(
+    kind: NonNullable<Endpoint['ownCredential']>,
+    header: (name: string) => string | undefined,
+  ): Promise<{ tenant: string }>;
+  /**
    * Runs a request whose change is recorded in the audit chain of the tenant as this act. Absent = acts are not recorded.
    *
    * @throws AppError when the act cannot be recorded and must be
@@ -54,7 +63,9 @@ export interface MountOptions {
    */
   rateLimits?: { api: RateLimiter; open: RateLimiter };
   /** Body limits in bytes, by the name an endpoint's `bodyLimit` uses. */
-  bodyLimits: { json: number; job: number; artifact: number; data: number; dataset: number };
+  bodyLimits: { json: number; job: number; artifact: number; data: number; dataset: number; form: number };
+  /** Limit of the license for bodies other than artifacts and results; 0 or less = none. */
+  licensedBodyBytes?(): number;
   /** Origins that may call from browsers; empty = the service's own, and loopback where that is trusted. */
   allowedOrigins: readonly string[];
   /** Pages of any program on the browser's machine may call with the session cookie; never in production. */

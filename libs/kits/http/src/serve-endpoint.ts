@@ -1,16 +1,16 @@
-import { AppError, type DataPurpose, type Endpoint } from '@svc/contract';
-import { findCredentialKind, type AuthOutcome } from '@svc/identity';
+import { AppError, findWireForm, type Endpoint } from '@svc/contract';
+import { findCredentialKind, type AuthOutcome, type CredentialKind } from '@svc/identity';
 import { withTimeout } from '@svc/runtime';
 import Joi from 'joi';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseBody, readBody } from './body';
+import { configuredLimit, licensedLimit, parseBody, parseForm, readBody } from './body';
 import type { OriginCheck } from './cors';
 import { ByteStream, sendStream } from './byte-stream';
 import { EventStream, sendEvents } from './event-stream';
-import { sendBytes, sendJson, sendJsonText } from './exchange';
+import { sendBytes, sendJson, sendJsonText, sendText } from './exchange';
 import { toAct } from './audit-act';
-import { isForged } from './forgery';
-import { mayUse } from './gate';
+import { isForeignPage, isForged } from './forgery';
+import { authorize, mayCall } from './gate';
 import { Answered, JsonText, type Route } from './handler';
 import { getHeader, getQuery, type Incoming } from './incoming';
 import type { MountOptions } from './options';
@@ -30,30 +30,37 @@ export type Serve = (incoming: Incoming, params: Readonly<Record<string, string>
 export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOptions, allows: OriginCheck): Serve {
   const { endpoint } = route;
   const validate = createValidator(endpoint);
-  const limitBytes = options.bodyLimits[endpoint.bodyLimit ?? 'json'];
+  const { bodyLimit = 'json' } = endpoint;
+  const configured = configuredLimit(options.bodyLimits[bodyLimit], endpoint.tooLarge);
+  // Artifacts and results have a limit of their own in the license.
+  const isLicensed = bodyLimit !== 'artifact' && bodyLimit !== 'data';
+  const getLimit = () => (isLicensed ? licensedLimit(configured, options.licensedBodyBytes?.() ?? 0) : configured);
   const { access } = endpoint;
 
   return async (incoming, params) => {
     const { req, res, exchange, ip } = incoming;
     exchange.endpoint = endpoint;
+    if (endpoint.signsIn && isForeignPage(req, allows)) throw new AppError('origin_not_allowed');
     const known =
       access === 'public'
         ? await knownCaller(incoming, endpoint, options, allows)
         : await authenticated(incoming, endpoint, options, allows);
     const caller = known?.caller;
-    const { signedUrl } = endpoint;
-    const tenant = signedUrl ? await signedTenant(incoming, params, endpoint, signedUrl, options) : caller?.tenant;
+    const tenant = caller?.tenant ?? (await ownTenant(incoming, params, endpoint, options));
     if (tenant !== undefined) exchange.tenant = tenant;
     const limits = endpoint.unlimited ? undefined : options.rateLimits;
     if (limits && tenant !== undefined) await takeRate(res, limits.api, `tenant:${tenant}`);
     else if (limits) await takeRate(res, limits.open, publicBucket(ip));
-    const bytes = hasBody(req) ? await readBody(req, limitBytes, endpoint.tooLarge) : noBytes;
+    const bytes = hasBody(req) ? await readBody(req, getLimit()) : noBytes;
     const missing = options.missingDependency?.(endpoint);
     if (missing) throw new AppError(missing);
-    if (access !== 'public' && !(caller && mayUse(caller, access, options.gate))) throw new AppError('access_denied');
+    if (access !== 'public') {
+      if (!caller) throw new AppError('access_denied');
+      authorize(caller, endpoint, options.gate);
+    }
 
     if (endpoint.rawBody) requirePlainEncoding(req);
-    const raw = { params, query: getQuery(incoming), body: endpoint.rawBody ? undefined : parseBody(bytes, req) };
+    const raw = { params, query: getQuery(incoming), body: parseSent(endpoint, bytes, req) };
     const checked = validate(raw);
     if (caller) checkNamedTenant(caller, raw.query, raw.body);
     const call = {
@@ -64,6 +71,7 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
       header: (name: string) => getHeader(req, name),
       requestId: exchange.requestId,
       ip,
+      isSecure: incoming.isSecure,
     };
     const run = () => route.run(call as Parameters<typeof route.run>[0]);
     const act = caller && toAct(endpoint, caller, { ...checked, requestId: exchange.requestId });
@@ -88,6 +96,12 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
   };
 }
 
+/** @throws invalid_json, unsupported_media_type */
+function parseSent({ rawBody, formBody }: Endpoint, bytes: Buffer, req: IncomingMessage): unknown {
+  if (rawBody) return undefined;
+  return formBody ? parseForm(bytes, req) : parseBody(bytes, req);
+}
+
 const KEEP_ALIVE_MS = 15_000;
 const RECHECK_MS = 120_000;
 
@@ -99,7 +113,7 @@ const RECHECK_MS = 120_000;
  */
 export async function isStillAllowed(
   presented: Parameters<MountOptions['authenticate']>[0],
-  { access }: Pick<Endpoint, 'access'>,
+  endpoint: Pick<Endpoint, 'method' | 'path' | 'access'>,
   admitted: Known['caller'],
   { authenticate, gate }: Pick<MountOptions, 'authenticate' | 'gate'>,
 ): Promise<boolean> {
@@ -109,7 +123,7 @@ export async function isStillAllowed(
   // The events of a stream were chosen by the role.
   const isSame = caller.tenant === admitted.tenant && caller.scope === admitted.scope && caller.role === admitted.role;
   if (!isSame) return false;
-  return access === 'public' || mayUse(caller, access, gate);
+  return mayCall(caller, endpoint, gate);
 }
 
 /** See `MountOptions.followCredential`. */
@@ -133,33 +147,36 @@ async function knownCaller(
 }
 
 /**
- * The tenant of a data URL. Its token is a credential: rejections are rate-limited by address and reported.
+ * The tenant of a data URL, or of a credential that is checked by its feature. Rejections are rate-limited by address and
+ * reported.
  *
- * @throws data_url_invalid, data_url_expired, data_url_forbidden, rate_limited
+ * @returns undefined for routes without such a credential
+ * @throws data_url_invalid, data_url_expired, data_url_forbidden, rate_limited, and what `openOwnCredential` throws
  */
-async function signedTenant(
+async function ownTenant(
   incoming: Incoming,
   params: Readonly<Record<string, string>>,
-  { path }: Endpoint,
-  purpose: DataPurpose,
+  { path, signedUrl, ownCredential }: Endpoint,
   options: MountOptions,
-): Promise<string> {
+): Promise<string | undefined> {
   const { req, res, ip, exchange } = incoming;
+  const credential: CredentialKind | undefined = signedUrl ? 'signed_url' : ownCredential;
+  if (!credential) return undefined;
   try {
-    if (!options.openSignedUrl) throw new AppError('data_url_invalid');
-    return options.openSignedUrl(purpose, params, getQuery(incoming)).tenant;
+    if (signedUrl) {
+      if (!options.openSignedUrl) throw new AppError('data_url_invalid');
+      return options.openSignedUrl(signedUrl, params, getQuery(incoming)).tenant;
+    }
+    if (!ownCredential || !options.openOwnCredential) throw new AppError('unauthorized');
+    return (await options.openOwnCredential(ownCredential, (name) => getHeader(req, name))).tenant;
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
+    const isRefusal = error instanceof AppError && (signedUrl !== undefined || error.errorCode === 'unauthorized');
+    if (!isRefusal) throw error;
     const { method = '' } = req;
+    const isPresented = signedUrl !== undefined || req.headers.authorization !== undefined;
     // The declared path, because the sent one is untrusted text.
-    options.onRefused?.({
-      code: error.errorCode,
-      credential: 'signed_url',
-      method,
-      path,
-      ip,
-      requestId: exchange.requestId,
-    });
+    const refused = { code: error.errorCode, credential: isPresented ? credential : ('none' as const) };
+    options.onRefused?.({ ...refused, method, path, ip, requestId: exchange.requestId });
     if (options.rateLimits) await takeRate(res, options.rateLimits.api, guessBucket(ip));
     throw error;
   }
@@ -176,7 +193,7 @@ const noBytes = Buffer.alloc(0);
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** @throws unauthorized, tenant_access_denied, tenant_id_required, key_scope_insufficient, origin_not_allowed, rate_limited */
+/** @throws unauthorized, tenant_access_denied, tenant_id_required, tenant_suspended, key_scope_insufficient, origin_not_allowed, rate_limited */
 async function authenticated(
   { req, res, ip, exchange }: Incoming,
   endpoint: Endpoint,
@@ -223,7 +240,7 @@ const inTime = <T>(work: Promise<T>, timeoutMs: number): Promise<T> =>
 
 function send(
   res: ServerResponse,
-  { id, answer, otherAnswers }: Endpoint,
+  { id, path, answer, otherAnswers }: Endpoint,
   result: unknown,
   checkAnswers: boolean,
 ): void {
@@ -231,13 +248,16 @@ function send(
   const status = options.status ?? answer.status;
   const declared = status === answer.status ? answer : otherAnswers?.[status];
   if (!declared) throw new Error(`${id} answers ${status}, which it does not declare`);
-  const schema = declared.body ?? (status === answer.status ? undefined : answer.body);
-  if (checkAnswers && schema) {
+  const schema = declared.body ?? (status === answer.status || status === 302 ? undefined : answer.body);
+  const isEmpty = status === 204 || status === 304;
+  const mediaType = findWireForm(path)?.mediaType;
+  if (checkAnswers && schema && !isEmpty) {
     const value = body instanceof JsonText ? (body.decode() as unknown) : body;
     Joi.assert(value, schema, `${id} answers what it does not declare:`);
   }
   for (const [name, value] of Object.entries(options.headers ?? {})) res.setHeader(name, value);
   if (answer.raw && status === answer.status) sendBytes(res, status, body as Uint8Array);
-  else if (body instanceof JsonText) sendJsonText(res, status, body.text);
-  else sendJson(res, status, status === 204 ? undefined : body);
+  else if (declared.media) sendText(res, status, declared.media, body as string);
+  else if (body instanceof JsonText) sendJsonText(res, status, body.text, mediaType);
+  else sendJson(res, status, isEmpty ? undefined : body, mediaType);
 }

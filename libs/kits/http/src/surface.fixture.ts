@@ -126,7 +126,7 @@ async function authenticate({ apiKey, cookie, tenant }: Presented) {
   return { kind: 'caller', caller: acting, credential: { ids: [] }, byCookie } as const;
 }
 
-export const bodyLimits = { json: 2_000, job: 4_000, artifact: 8_000, data: 8_000, dataset: 8_000 };
+export const bodyLimits = { json: 2_000, job: 4_000, artifact: 8_000, data: 8_000, dataset: 8_000, form: 8_000 };
 export const bodyLimit = (endpoint: Endpoint): number => bodyLimits[endpoint.bodyLimit ?? 'json'];
 
 /** A running server that records its callbacks. */

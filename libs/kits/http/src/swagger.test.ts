@@ -26,7 +26,7 @@ describe('the API document and its viewer', () => {
       authenticate: async () => ({ kind: 'refused', code: 'unauthorized' }),
       gate: { rbac: () => false },
       rateLimits: { api: count, open: count },
-      bodyLimits: { json: 1, job: 1, artifact: 1, data: 1, dataset: 1 },
+      bodyLimits: { json: 1, job: 1, artifact: 1, data: 1, dataset: 1, form: 1 },
       allowedOrigins: [],
       handlerTimeoutMs: 1_000,
       onDefect: (error) => {

@@ -1,3 +1,5 @@
+import { queues } from '@svc/queues.config';
+import { openStore } from '@svc/store';
 import { startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { openApiKeys } from './api-keys';
@@ -55,7 +57,8 @@ describe('authentication', () => {
   beforeAll(async () => {
     store = await startRedis();
     redis = new Redis(store.url);
-    sessions = openSessions(redis, { keyOf: (digest) => `session:${digest}`, ttlSec: 60, nowMs: () => nowMs });
+    const { sessions: stored } = openStore(redis, queues, { metaSec: 60, dataSec: 60 });
+    sessions = openSessions(stored, { ttlMs: 60_000, idleMs: 60_000, nowMs: () => nowMs });
   });
   afterAll(async () => {
     redis.disconnect();
@@ -67,7 +70,8 @@ describe('authentication', () => {
     const outcome = await authenticator({ keys, bearer, sessions }, { ...settings, ...some })(presented);
     return outcome.kind === 'caller' ? outcome.caller : outcome.code;
   }; // prettier-ignore
-  const signIn = (key: string, tenant = '') => sessions.create({ keyDigest: sha256(key), tenant });
+  const signIn = (key: string, tenant = '') =>
+    sessions.create({ kind: 'api_key', keyDigest: sha256(key), tenant, method: 'api_key', address: '' });
 
   describe('precedence of credentials', () => {
     it('a key yields its tenant, role, principal and submitter', async () => {
@@ -234,9 +238,9 @@ describe('authentication', () => {
     it('store neither the token nor the key, and expire in the store', async () => {
       await redis.flushall();
       const { token } = await signIn('acme-admin');
-      const [key = ''] = await redis.keys('*');
+      const [key = ''] = await redis.keys('session:*');
 
-      expect(`${key} ${await redis.get(key)}`).not.toMatch(new RegExp(`${token}|acme-admin`));
+      expect(`${key} ${JSON.stringify(await redis.hgetall(key))}`).not.toMatch(new RegExp(`${token}|acme-admin`));
       expect(await redis.ttl(key)).toBeGreaterThan(0);
     });
   });

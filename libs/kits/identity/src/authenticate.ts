@@ -42,7 +42,7 @@ export type AuthOutcome =
       kind: 'refused';
       code: Extract<
         ErrorCode,
-        'unauthorized' | 'tenant_access_denied' | 'tenant_id_required' | 'key_scope_insufficient'
+        'unauthorized' | 'tenant_access_denied' | 'tenant_id_required' | 'tenant_suspended' | 'key_scope_insufficient'
       >;
       extras?: Record<string, unknown>;
     };
@@ -54,8 +54,12 @@ export interface AuthenticateDeps {
   /** Static-key JWT first, then OIDC. */
   bearer: readonly BearerCheck[];
   sessions: Pick<Sessions, 'find'> | undefined;
+  /** Whether a tenant is suspended or being deleted. Absent = none is. */
+  isTenantStopped?: (tenant: string) => boolean;
   /** Stored and built-in roles, used to check that a header only lowers the role. */
   roles?: () => Readonly<Record<string, Role>>;
+  /** Called for each valid credential, whether or not it allows the request. */
+  onAuthenticated?(identity: Identity): void;
 }
 
 export interface AuthenticateSettings {
@@ -79,6 +83,8 @@ export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSett
     const { identity, byCookie } = await identify(presented, deps, settings);
     if (!identity) return { kind: 'refused', code: 'unauthorized' };
 
+    deps.onAuthenticated?.(identity);
+
     const { request } = presented;
     const required = identity.scopes && request && missingScope(identity.scopes, request.method, request.path);
     if (required !== undefined) {
@@ -88,6 +94,9 @@ export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSett
 
     const choice = chooseTenant(identity, presented.tenant, settings.defaultTenant);
     if (choice.kind === 'refused') return choice;
+    // Also the credential's own tenant, which a cross-tenant credential need not name.
+    const isStopped = [choice.tenant, identity.tenant].some((tenant) => deps.isTenantStopped?.(tenant));
+    if (isStopped) return { kind: 'refused', code: 'tenant_suspended' };
     const named = honoursHeaders ? withHeaderPrincipal(identity, presented, deps.roles?.()) : identity;
     return { kind: 'caller', caller: toCaller(named, choice), credential: toCredentialRef(identity), byCookie };
   };
@@ -99,14 +108,14 @@ async function identify(
   settings: AuthenticateSettings,
 ): Promise<{ identity: Identity | undefined; byCookie: boolean }> {
   const bySession = async (token: string) => {
-    const record = await sessions?.find(token);
-    const identity = record && (await resolveSession(record, keys));
+    const session = await sessions?.find(token);
+    const identity = session && (await resolveSession(session, keys));
     return identity && { ...identity, sessionId: getSessionId(token) };
   };
   const byKey = (key: string) => (key.startsWith(sessionPrefix) ? bySession(key) : findKey(sha256(key), keys));
 
   const token = /^bearer +(\S.*)$/i.exec(presented.authorization?.trim() ?? '')?.[1]?.trim();
-  // A session is backed by an API key, so SVC_JWT_REQUIRED refuses sessions too.
+  // A session is opened by a key or a password, so SVC_JWT_REQUIRED refuses sessions too.
   if (token && !token.startsWith(sessionPrefix)) return presentedBy(await byBearer(token, bearer));
   if (settings.jwtRequired) return presentedBy(undefined);
   if (token) return presentedBy(await bySession(token));
@@ -140,6 +149,12 @@ export function bareKey(text: string): string {
   while (from < to && isPadding.test(text.charAt(from))) from += 1;
   while (to > from && isPadding.test(text.charAt(to - 1))) to -= 1;
   return text.slice(from, to);
+}
+
+/** The session tokens of a request, wherever they are sent; the first is that of its caller, if any is. */
+export function findSessionTokens({ authorization, apiKey, cookie }: Presented): string[] {
+  const bearer = /^bearer +(\S.*)$/i.exec(authorization?.trim() ?? '')?.[1]?.trim() ?? '';
+  return [bearer, bareKey(apiKey ?? ''), ...sessionCookies(cookie)].filter((text) => text.startsWith(sessionPrefix));
 }
 
 export const sessionCookieName = 'svc_session';
@@ -202,4 +217,6 @@ const toCaller = (identity: Identity, { tenant, scope }: { tenant: string; scope
   // `|` separates identities, and the subject of a token may contain it.
   submitterId: `${identity.submitter}|principal:${identity.principalId.replaceAll('|', '%7C')}`,
   ...(identity.scopes && { scopes: identity.scopes }),
+  ...(identity.userId !== undefined && { userId: identity.userId }),
+  ...(identity.sessionId !== undefined && { sessionId: identity.sessionId }),
 });

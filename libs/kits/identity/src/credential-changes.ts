@@ -1,6 +1,6 @@
 /** How the credential of a request is named in notices, and when it ends. None of it is secret. */
 export interface CredentialRef {
-  /** `apikey:<16 hex>` or the id of a managed key, `session:<16 hex>`, `jwt:<16 hex>`; empty for callers without one. */
+  /** `apikey:<16 hex>` or the id of a managed key, `user:<id>`, `session:<16 hex>`, `jwt:<16 hex>`; empty for callers without one. */
   ids: readonly string[];
   /** Unix ms; absent = it does not expire. */
   expiresAtMs?: number;
@@ -18,6 +18,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class CredentialChanges {
   private readonly checks = new Map<string, Set<() => void>>();
   private readonly all = new Set<() => void>();
+  private readonly listeners: ((id: string | undefined) => void)[] = [];
 
   constructor(private readonly nowMs: () => number) {}
 
@@ -46,13 +47,18 @@ export class CredentialChanges {
     };
   };
 
+  /** Calls back with the id of each credential that changed, before its streams are checked; undefined = any may have. */
+  readonly onChange = (listener: (id: string | undefined) => void): void => void this.listeners.push(listener);
+
   /** A credential was revoked or changed. */
   changed(id: string): void {
+    for (const listener of this.listeners) listener(id);
     for (const check of [...(this.checks.get(id) ?? [])]) check();
   }
 
   /** Any credential may have been revoked or changed. */
   anyChanged(): void {
+    for (const listener of this.listeners) listener(undefined);
     for (const check of [...this.all]) check();
   }
 }

@@ -2,7 +2,8 @@ import { bareKey, sessionCookies, type Presented } from './authenticate';
 import { sessionPrefix } from './sessions';
 
 /** Kinds of credentials, for logs and the audit. */
-export type CredentialKind = 'jwt' | 'session' | 'api_key' | 'web_socket_key' | 'signed_url' | 'none';
+export type CredentialKind =
+  'jwt' | 'session' | 'password' | 'api_key' | 'web_socket_key' | 'signed_url' | 'scim_token' | 'sso' | 'none';
 
 /** The kind of the presented credential that decides, valid or not. It does not depend on whether it is known. */
 export function findCredentialKind({ authorization, apiKey, cookie, protocols }: Presented): CredentialKind {

@@ -12,6 +12,8 @@ export interface Identity {
   role: string;
   keyId: string;
   keyName: string;
+  /** A key of the store, whose uses are counted. */
+  isManagedKey?: true;
   allowCrossTenant: boolean;
   source: Caller['source'];
   /**
@@ -20,6 +22,8 @@ export interface Identity {
    */
   submitter: string;
   scopes?: readonly string[];
+  /** Id of the user, for sessions of users. */
+  userId?: string;
   /** Id of the session in notices; absent without one. */
   sessionId?: string;
   /** Unix ms; absent = the credential does not expire. */

@@ -69,6 +69,28 @@ describe('JWTs of static keys', () => {
     ['alg none', `${Buffer.from('{"alg":"none"}').toString('base64url')}.${token().split('.')[1] ?? ''}.`],
     ['the public key used as a secret', token({}, {}, publicPem), { hmacSecret: '' }],
     ['a tenant that is a pattern', token({ tenant: '*' })],
+    [
+      'its own key',
+      sign(claims, 'own', { noTimestamp: true, header: { alg: 'HS256', jwk: { kty: 'oct', k: 'b3du' } } as never }),
+    ],
+    [
+      'a key id that is a path',
+      sign(claims, '', {
+        noTimestamp: true,
+        allowInsecureKeySizes: true,
+        algorithm: 'none',
+        keyid: '../../../dev/null',
+      }),
+    ],
+    [
+      'a URL of keys',
+      sign(claims, 'own', {
+        noTimestamp: true,
+        header: { alg: 'HS256', jku: 'http://127.0.0.1:1/', x5u: 'http://127.0.0.1:1/' },
+      }),
+    ],
+    ['an extension', token({}, { header: { alg: 'HS256', crit: ['b64'] } })],
+    ['9,000 characters', token({ more: 'x'.repeat(9_000) })],
     ['no token at all', 'nonsense'],
   ])('refused: %s', async (_, presented, some = {}) => {
     expect(await check(presented, some)).toBeUndefined();

@@ -1,5 +1,5 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { decode, verify, type Algorithm } from 'jsonwebtoken';
+import { decode, verify, type Algorithm, type JwtHeader } from 'jsonwebtoken';
 import { sha256 } from './digest';
 import { isTenantName, roleName, type Identity } from './identity';
 import { secretProblem } from './secret-strength';
@@ -63,12 +63,36 @@ export function openJwt(
   };
 
   return (token) => {
-    const algorithm = decode(token, { complete: true })?.header.alg ?? 'none';
+    const algorithm = readHeader(token)?.alg ?? 'none';
     const key = keyFor(algorithm);
-    if (!key) return undefined;
-    const claims = verifyClaims(token, key, algorithm as Algorithm, settings, nowMs());
-    return claims && toIdentity(claims, settings);
+    return key && verifyToken(token, { key, algorithm: algorithm as Algorithm }, settings, nowMs());
   };
+}
+
+/** Longer tokens are refused before they are decoded. */
+const MAX_TOKEN_CHARS = 8_192;
+
+/**
+ * The unverified header of a token, which only selects among configured keys: keys and URLs in it are ignored. Undefined for what
+ * is no token, and for one that requires an extension (`crit`), since none is supported.
+ */
+export function readHeader(token: string): JwtHeader | undefined {
+  const header = token.length <= MAX_TOKEN_CHARS ? decode(token, { complete: true })?.header : undefined;
+  return header?.crit === undefined ? header : undefined;
+}
+
+/** Settings that tokens are verified with, whatever their keys are. */
+export type TokenRules = Pick<JwtSettings, 'issuer' | 'audience' | 'defaultRole' | 'clockSkewSec' | 'defaultTenant'>;
+
+/** The identity of a token with a valid signature of this key, and valid claims. */
+export function verifyToken(
+  token: string,
+  { key, algorithm }: { key: KeyObject; algorithm: Algorithm },
+  rules: TokenRules,
+  nowMs: number,
+): Identity | undefined {
+  const claims = verifyClaims(token, key, algorithm, rules, nowMs);
+  return claims && toIdentity(claims, rules);
 }
 
 function secretKey(secret: string, production: boolean): KeyObject {
@@ -98,7 +122,7 @@ function verifyClaims(
   token: string,
   key: KeyObject,
   algorithm: Algorithm,
-  { issuer, audience, clockSkewSec }: JwtSettings,
+  { issuer, audience, clockSkewSec }: TokenRules,
   nowMs: number,
 ): Claims | undefined {
   try {
@@ -117,7 +141,7 @@ function verifyClaims(
 }
 
 /** Role, tenant, principal and cross-tenant claims. */
-function toIdentity(claims: Claims, settings: JwtSettings): Identity | undefined {
+function toIdentity(claims: Claims, settings: TokenRules): Identity | undefined {
   const text = (name: string): string => {
     const value = claims[name];
     return typeof value === 'string' ? value.trim() : '';

@@ -1,5 +1,7 @@
-/** Scopes that name a role and match every resource. See docs/reference/http.md#authorization. */
-const roleScopes = {
+import { scopedResources } from '@svc/contract';
+
+/** Scopes that name a role and match every resource. See docs/reference/access.md#scopes. */
+const matchingRoles = {
   read: ['read', 'viewer', 'write', 'operator', 'admin'],
   write: ['write', 'operator', 'admin'],
 } as const;
@@ -38,6 +40,8 @@ const findResource = (path: string): string | undefined => {
   return resources[`${first}/${second}`] ?? (Object.hasOwn(resources, first) ? resources[first] : undefined);
 };
 
+const getAct = (method: string) => (['GET', 'HEAD', 'OPTIONS'].includes(method.toUpperCase()) ? 'read' : 'write');
+
 /**
  * The scope that a key lacks for a route, or undefined when its scopes allow it. A key without scopes is unrestricted.
  *
@@ -46,12 +50,32 @@ const findResource = (path: string): string | undefined => {
  */
 export function missingScope(scopes: readonly string[], method: string, path: string): string | undefined {
   if (scopes.length === 0) return undefined;
-  const act = ['GET', 'HEAD', 'OPTIONS'].includes(method.toUpperCase()) ? 'read' : 'write';
+  const act = getAct(method);
+  const roles: readonly string[] = matchingRoles[act];
+  if (scopes.some((scope) => roles.includes(scope)) || hasResourceScope(scopes, method, path)) return undefined;
   const resource = findResource(path);
-  const roles: readonly string[] = roleScopes[act];
-  if (scopes.some((scope) => roles.includes(scope))) return undefined;
-  if (!resource) return '';
-  return scopes.some((scope) => scope === `${resource}:${act}` || scope === `${resource}:*`)
-    ? undefined
-    : `${resource}:${act}`;
+  return resource ? `${resource}:${act}` : '';
+}
+
+/**
+ * Whether a scope names the resource of a route, which then needs no permission.
+ *
+ * @param path as declared by the route
+ */
+export function hasResourceScope(scopes: readonly string[], method: string, path: string): boolean {
+  const resource = findResource(path);
+  return (
+    resource !== undefined && [`${resource}:${getAct(method)}`, `${resource}:*`].some((one) => scopes.includes(one))
+  );
+}
+
+/** The role of a managed key. */
+export function getScopedRole(scopes: readonly string[]): 'admin' | 'operator' | 'viewer' {
+  if (scopes.includes('admin')) return 'admin';
+  const writes = [
+    'write',
+    'operator',
+    ...scopedResources.flatMap((resource) => [`${resource}:write`, `${resource}:*`]),
+  ];
+  return scopes.some((scope) => writes.includes(scope)) ? 'operator' : 'viewer';
 }

@@ -1,3 +1,4 @@
+export { followLicense, requestLicenseReload } from './follow-license';
 export { openEndings } from './open-endings';
 export * from './open-platform';
 export * from './open-service-kernel';

@@ -7,6 +7,7 @@ import { startProbeServer, type Address, type Boot, type commonVariables, type E
 import { openRedis, openStore, requireWritable, type InstanceRecord, type Store, type StoreFinding } from '@svc/store';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { followLicense, logLicense } from './follow-license';
 import { guardStore, type StoreMetrics } from './guard-store';
 import { whenAvailable } from './when-available';
 
@@ -62,6 +63,7 @@ export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptio
   const bus = await openTheBus(boot, options, senderId);
   const storeFindings = await guardStore(boot, { store, bus, metrics: options.metrics.metrics });
   const license = openServiceLicense(boot);
+  followLicense(boot, store.redis, license);
   const instance = {
     id: env.instanceId,
     service: options.service,
@@ -119,8 +121,7 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
 /** Opens the license of SVC_LICENSE_*. Without a valid one the service runs as Community; the problem is logged. */
 export function openServiceLicense({ env, clock, log }: Pick<Boot<CommonEnv>, 'env' | 'clock' | 'log'>): License {
   const license = openLicense(licenseSettings(env), { nowMs: () => clock.nowMs() });
-  const { plan, status, problem } = license.state();
-  log.info('license', { plan, status, ...(problem && { problem }) });
+  logLicense(log, license);
   return license;
 }
 

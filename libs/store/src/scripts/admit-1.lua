@@ -34,7 +34,9 @@ if limits then
   if blocker then reason = WAITING_REASONS[blocker] end
 end
 if a.worker and not blocker then
-  reason = lane_has_queue(a.lane.id, a.lane.level) and 'pool_overloaded'
+  -- First, since a claim names this reason only in the first waiting job of the tenant.
+  reason = is_tenant_stopped(tenant) and 'tenant_suspended'
+    or lane_has_queue(a.lane.id, a.lane.level) and 'pool_overloaded'
     or room_for(tenant, a.tenant_cap, a.worker, a.license_cap, nil, a.repeated == 1)
   if reason == 'ok' then
     local job = { attempts = tonumber(attempts) - a.repeated, run_ms = a.run_ms, deadline_ms = a.deadline_ms }

@@ -84,7 +84,7 @@ while #taken < #c.dispatch_ids and tries > 0 do
     decide_again(job, record)
   else
     local room = room_for(job.tenant, tonumber(record.tenant_cap or 0), c.worker, c.license_cap, used)
-    if room == 'tenant_limit' then
+    if room == 'tenant_limit' or room == 'tenant_suspended' then
       lane_out_of_turn(job.lane, job.level, job.tenant)
       redis.call('HSET', key.job(job.id), 'waiting_reason', room)
     elseif room ~= 'ok' then

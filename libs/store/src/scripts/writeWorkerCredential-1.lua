@@ -4,7 +4,7 @@
 
   KEYS  1 credentials: hash
   ARGV  1 worker id   2 tenant scope, '*' for any   3 tenant   4 credential (JSON)
-        5 token check and hashes, '' = keep the token   6 maximum number of active credentials of the license, 0 or less = unlimited
+        5 token check and hashes, '' = keep the token   6 maximum number of workers of the license, 0 or less = unlimited
         7 maximum number of one tenant   8 hash of the credential
 
   Returns  created  |  replaced  |  missing  |  other_tenant  |  full <count>  |  tenant_full <count>
@@ -20,6 +20,10 @@ if owner and scope ~= '*' and scope ~= owner then return { 'other_tenant' } end
 if token == '' and redis.call('SISMEMBER', key.workerCredentialsActive(), id) == 0 then return { 'missing' } end
 if redis.call('SISMEMBER', key.workerCredentialsActive(), id) == 0 then
   local count = redis.call('SCARD', key.workerCredentialsActive())
+  -- A live worker that gets a credential is not one more. Those without a heartbeat for two minutes are not live.
+  local live = key.liveWorkers()
+  local oldest_ms = micros() / 1000 - 120000
+  if not redis.call('ZSCORE', live, id) then count = math.max(count, redis.call('ZCOUNT', live, oldest_ms, '+inf')) end
   if license_max > 0 and count >= license_max then return { 'full', tostring(count) } end
 end
 if owner ~= tenant then

@@ -2,7 +2,7 @@ import type { WorkerRecord } from '@svc/store';
 import { useApi } from '../../api.testing';
 
 describe('GET /api/v1/jobs/:id/explain', () => {
-  const api = useApi();
+  const api = useApi({ env: { SVC_DELEGATION_PRIVATE_KEY: '6'.repeat(64) } });
   const explain = (id: string) => api.as('viewer').get(`/api/v1/jobs/${id}/explain`);
 
   /** A recent snapshot as a scheduler writes it. */
@@ -99,6 +99,29 @@ describe('GET /api/v1/jobs/:id/explain', () => {
     api.ctx.explain.settings.readinessRequired = before;
 
     expect(body['blocked_by']).toMatchObject({ kind: 'workers_not_ready' });
+  });
+
+  it('200: the agent of the job, and what its scope and its delegation say now', async () => {
+    await api.license('enterprise');
+    const agents = '/api/v1/agents';
+    const as = api.as('admin');
+    const body = { name: 'mailer', owner: 'ann', risk_tier: 'high', allowed_topics: ['*'], allowed_pools: ['*'], allowed_tools: ['*'] }; // prettier-ignore
+    const [from, to] = await Promise.all([as.post(agents, body), as.post(agents, body)]);
+    const id = String(to.body['id']);
+    const submit = async (more: object = {}) =>
+      String((await as.post('/api/v1/jobs', { prompt: 'x', ...more }, { 'X-Agent-Id': id })).body['job_id']);
+    const { body: issued } = await as.post(`${agents}/${String(from.body['id'])}/delegate`, { target_agent_id: id });
+    const [own, delegated] = [await submit(), await submit({ delegation_token: issued['token'] })];
+    const shown = { agent_id: id, name: 'mailer', status: 'active', risk_tier: 'high' };
+    expect((await explain(own)).body['agent']).toEqual(shown);
+
+    await as.post(`${agents}/revoke-delegation`, { jti: issued['jti'] });
+    await as.put(`${agents}/${id}`, { allowed_topics: [] });
+
+    expect((await explain(own)).body['agent']).toEqual({ ...shown, refusal: { by: 'agent', reason: 'topic_not_in_allowed_list' } }); // prettier-ignore
+    const { agent, checks } = (await explain(delegated)).body as { agent: object; checks: { check: string }[] };
+    expect(agent).toEqual({ ...shown, delegation: issued['jti'], refusal: { by: 'delegation', reason: 'revoked' } });
+    expect(checks.find(({ check }) => check === 'agent')).toMatchObject({ outcome: 'would_block' });
   });
 
   it('404: an unknown job; 403: a job of another tenant', async () => {

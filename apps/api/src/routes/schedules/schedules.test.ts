@@ -151,6 +151,25 @@ describe('changing', () => {
     for (let i = 0; i < 2; i++) expect((await post('resume')).body['next_times']).toHaveLength(5);
   });
 
+  it('of an agent names it, and no other agent changes or resumes it', async () => {
+    await api.license('enterprise');
+    const create = async () =>
+      String((await api.as('admin').post('/api/v1/agents', { name: 'a', owner: 'ann', risk_tier: 'low' })).body['id']);
+    const [own, other] = [await create(), await create()];
+    const by = (id: string) => ({ 'X-Agent-Id': id });
+    const { status, body } = await api.as('admin').post(at, hourly, by(own));
+    const path = `${at}/${String(body['id'])}`;
+    const denied = { status: 403, code: 'access_denied' };
+
+    expect([status, body['agent_id']]).toEqual([201, own]);
+    expect(statusAndCode(await api.as('admin').post(`${path}/resume`, {}, by(other)))).toEqual(denied);
+    expect(statusAndCode(await api.as('operator').post(at, hourly, by(own)))).toEqual(denied);
+    expect((await put(String(body['id']), { ...hourly, name: 'n' })).body).toMatchObject({ name: 'n', agent_id: own });
+    await api.as('admin').put(`/api/v1/agents/${own}`, { status: 'suspended' });
+    expect(statusAndCode(await api.as('admin').post(at, hourly, by(own)))).toEqual({ status: 403, code: 'agent_denied' }); // prettier-ignore
+    expect((await api.as('admin').post(`${path}/pause`, {}, by(other))).status).toBe(200);
+  });
+
   it('concurrent changes are each applied once, and none fails', async () => {
     const id = await added();
     const acts = ['pause', 'resume', 'pause', 'resume'];

@@ -9,7 +9,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { person } from '@svc/testing';
 import { Webhook } from 'standardwebhooks';
+import { listTimestamps } from '../chain/prove';
 import type { Anchor } from './anchor';
 import { publishAnchors } from './publish-anchors';
 import { buildTimestampRequest, readTimestamp } from './timestamp';
@@ -146,10 +148,10 @@ describe('anchors', () => {
     await publish(anchor);
 
     expect(failures).toEqual([]);
-    const [text = '{}'] = await use.store.redis.zrevrange(keys.auditTimestamps('acme'), 0, 0);
-    const kept = JSON.parse(text) as { seq: number; at: string; token: string };
-    expect(kept).toMatchObject({ seq: 3, at: expect.stringMatching(/^\d{4}-/) });
-    expect(authority.verifies(Buffer.from(kept.token, 'base64'), Buffer.from(canonicalJson(taken)))).toBe(true);
+    const [listed] = (await listTimestamps({ store: use.store }, person('ann'), {})).items;
+    expect(listed).toMatchObject({ seq: 3, at: expect.stringMatching(/^\d{4}-/), checkpoint: taken });
+    const { token = '', checkpoint: signed } = listed ?? {};
+    expect(authority.verifies(Buffer.from(token, 'base64'), Buffer.from(canonicalJson(signed)))).toBe(true);
   });
 
   it('TSA: answers for other bytes, another nonce, from another authority, or that are no tokens are refused', async () => {

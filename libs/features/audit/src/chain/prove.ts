@@ -1,5 +1,5 @@
 import { consistencyProof, inclusionProof, type SignedCheckpoint } from '@svc/audit-chain';
-import { AppError, type AuditConsistency, type AuditProof, type Caller } from '@svc/contract';
+import { AppError, type AuditConsistency, type AuditProof, type AuditTimestamp, type Caller } from '@svc/contract';
 import type { AuditRepository } from '@svc/store';
 import { chainTenant } from './chain-scope';
 import { toEventView } from './read-events';
@@ -10,7 +10,7 @@ export interface ProofDeps {
   store: {
     audit: Pick<
       AuditRepository,
-      'checkpoints' | 'checkpointsBack' | 'eventAt' | 'leaves' | 'newestCheckpoint' | 'tileRoots'
+      'checkpoints' | 'checkpointsBack' | 'eventAt' | 'leaves' | 'newestCheckpoint' | 'tileRoots' | 'timestampsBack'
     >;
   };
   sealer: Pick<Sealer, 'seal'>;
@@ -28,6 +28,18 @@ export async function listCheckpoints(
 ): Promise<{ items: SignedCheckpoint[]; public_key: string }> {
   const items = await deps.store.audit.checkpointsBack(chainTenant(caller, tenant), limit);
   return { items, public_key: deps.publicKey };
+}
+
+/** Tokens of the time-stamp authority with the checkpoints that they sign, newest first. @throws tenant_access_denied */
+export async function listTimestamps(
+  deps: Pick<ProofDeps, 'store'>,
+  caller: Caller,
+  { tenant: wanted, limit = 100, before }: { tenant?: string; limit?: number; before?: number },
+): Promise<{ items: AuditTimestamp[] }> {
+  const tenant = chainTenant(caller, wanted);
+  const kept = await deps.store.audit.timestampsBack(tenant, before, limit);
+  const checkpoints = await Promise.all(kept.map(({ seq }) => readCheckpoint(deps, tenant, seq)));
+  return { items: kept.map((one, i) => ({ ...one, ...(checkpoints[i] && { checkpoint: checkpoints[i] }) })) };
 }
 
 /**
@@ -76,7 +88,7 @@ async function findCheckpoint(
 }
 
 async function readCheckpoint(
-  { store }: ProofDeps,
+  { store }: Pick<ProofDeps, 'store'>,
   tenant: string,
   size: number,
 ): Promise<SignedCheckpoint | undefined> {

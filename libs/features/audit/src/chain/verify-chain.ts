@@ -9,7 +9,7 @@ import type { Sealer } from './sealer';
 export type ReadWitnesses = (tenant: string, fromSeq: number) => Promise<Witness[]>;
 
 export interface VerifyDeps {
-  store: { audit: Pick<AuditRepository, 'boundary' | 'head' | 'page' | 'range' | 'rangeBack'> };
+  store: { audit: Pick<AuditRepository, 'boundary' | 'head' | 'range' | 'rangeBack'> };
   sealer: Pick<Sealer, 'seal'>;
   hmacKey: KeyObject | undefined;
   witnesses: ReadWitnesses;
@@ -172,7 +172,7 @@ async function feed(
   run: EventSink,
 ): Promise<ChainHead | undefined> {
   let [position, left] = [from, limit];
-  const next = () => audit.page(tenant, position, to, Math.min(BATCH, left));
+  const next = () => audit.range(tenant, position, to, Math.min(BATCH, left));
   for (let ahead = next(); ;) {
     const batch: StoredAuditEvent[] = await ahead;
     const last = batch.at(-1);

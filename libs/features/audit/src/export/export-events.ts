@@ -1,7 +1,6 @@
 import type { SignedCheckpoint } from '@svc/audit-chain';
 import { controlFinder, controlLegend, readFacts, type Controls } from '@svc/audit-formats';
 import {
-  AppError,
   auditExportTypes,
   type AuditExportFormat,
   type AuditExportQuery,
@@ -22,7 +21,7 @@ import { chainTenant } from '../chain/chain-scope';
 import { verifyPart, type VerifyDeps } from '../chain/verify-chain';
 import { openWriter, type ExportWriter } from './export-lines';
 import { readExportQuery, rowFits, type ExportRequest } from './export-query';
-import { KeptEvents, type ExportMemory } from './kept-events';
+import { KeptRows, RowBlocks, type ExportMemory, type RowBlock } from './kept-rows';
 import { readPolicyWindows } from './policy-windows';
 
 export interface ExportDeps {
@@ -56,9 +55,10 @@ interface ExportPlan extends ExportRequest {
 
 /**
  * Exports the events of a tenant between two times, oldest first. The range is verified and counted for the manifest, which comes
- * first, and then written. Its first events are kept in memory in between; the others are read again, two batches at a time.
+ * first, and then sent. Its first rows are written during the verification and kept in memory until its end; the events of the
+ * others are read again.
  *
- * @throws tier_limit_exceeded, tenant_access_denied, and those of `readExportQuery`
+ * @throws tenant_access_denied, and those of `readExportQuery`
  */
 export async function exportEvents(
   deps: ExportDeps,
@@ -66,9 +66,7 @@ export async function exportEvents(
   requestId: string,
   query: AuditExportQuery,
 ): Promise<ByteStream> {
-  const { siem_export, audit_export } = deps.license.entitlements();
-  if (!siem_export && !audit_export)
-    throw new AppError('tier_limit_exceeded', { error: 'the license does not include the export of audit events' });
+  const { siem_export } = deps.license.entitlements();
   const tenant = chainTenant(caller, query.tenant);
   const nowMs = deps.clock.nowMs();
   const request = readExportQuery(query, { nowMs, oldestMs: await oldestKept(deps, tenant, nowMs) });
@@ -139,11 +137,11 @@ async function* writeExport(
   plan: ExportPlan,
   writer: ExportWriter,
   signal: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   const now = () => new Date(deps.clock.nowMs()).toISOString();
-  const kept = new KeptEvents(deps.memory);
+  const kept = new KeptRows(deps.memory);
   // A failure here is the error of the request: nothing was sent yet.
-  const survey = await surveyRange(deps, plan, kept).catch((error: unknown) => {
+  const survey = await surveyRange(deps, plan, writer, kept).catch((error: unknown) => {
     kept.release();
     throw error;
   });
@@ -170,10 +168,10 @@ async function* writeExport(
       row_filter: plan.rowFilter,
       row_filter_applied: Object.keys(plan.rowFilter).length > 0,
     });
-    for await (const { text, rows } of readRows(deps, plan, writer, { ...survey, kept })) {
+    for await (const { bytes, rows } of readRows(deps, plan, writer, { ...survey, kept })) {
       if (signal.aborted) throw new Error('the export was stopped');
       written += rows;
-      yield text;
+      yield bytes;
     }
     if (written !== survey.count) throw new Error('events were removed while they were exported');
     yield writer.end('footer', { ...counts, truncated: survey.isTruncated, generated_at: now() });
@@ -197,49 +195,59 @@ interface Survey {
   checkpoint: SignedCheckpoint | null;
 }
 
-async function surveyRange(deps: ExportDeps, plan: ExportPlan, kept: KeptEvents): Promise<Survey> {
+async function surveyRange(deps: ExportDeps, plan: ExportPlan, writer: ExportWriter, kept: KeptRows): Promise<Survey> {
   const fits = rowFits(plan.rowFilter);
   const hasFilter = Boolean(plan.rowFilter.event_type ?? plan.rowFilter.severity ?? plan.rowFilter.category);
+  const most = Math.min(plan.cap, plan.limit ?? plan.cap);
   let [matching, lastId] = [0, ''];
   const verification = await verifyPart({ ...deps.verification, store: deps.store }, plan.tenant, plan, (event) => {
     lastId = event.id;
-    kept.add(event);
-    if (!hasFilter || fits(readFacts(event.text))) matching += 1;
+    const isKept = !kept.isFull && matching < most;
+    if (!hasFilter && !isKept) {
+      matching += 1;
+      return;
+    }
+    const facts = readFacts(event.text);
+    if (!fits(facts)) return;
+    matching += 1;
+    if (isKept) kept.add(writer.event(event, facts), event.id);
   });
-  const most = Math.min(plan.cap, plan.limit ?? plan.cap);
+  kept.end();
   const checkpoint = (await deps.store.audit.newestCheckpoint(plan.tenant)) ?? null;
   return { verification, count: Math.min(matching, most), isTruncated: matching > most, lastId, checkpoint };
 }
 
-/** The rows in batches. The next batch is read while one is written, unless it is kept. */
+/** The rows in blocks: those that are kept, then the others. The next events are read while others are written. */
 async function* readRows(
   { store }: ExportDeps,
   plan: ExportPlan,
   writer: ExportWriter,
-  { count, lastId, kept }: Survey & { kept: KeptEvents },
-): AsyncGenerator<{ text: string; rows: number }> {
+  { count, lastId, kept }: Survey & { kept: KeptRows },
+): AsyncGenerator<RowBlock> {
+  let [left, from] = [count, String(plan.fromMs)];
+  for (let block = kept.next(); block; block = kept.next()) {
+    yield block;
+    left -= block.rows;
+    from = `(${block.lastId}`;
+  }
   const fits = rowFits(plan.rowFilter);
-  if (count === 0) return;
-  const next = async (from: string): Promise<StoredAuditEvent[]> => {
-    const events = kept.next(BATCH);
-    return events.length > 0 ? events : store.audit.page(plan.tenant, from, lastId, BATCH);
-  };
-  for (let left = count, ahead = next(String(plan.fromMs)); left > 0;) {
-    const batch = await ahead;
+  const blocks = new RowBlocks();
+  const next = (position: string) => store.audit.range(plan.tenant, position, lastId, BATCH);
+  for (let ahead = left > 0 ? next(from) : undefined; ahead && left > 0;) {
+    const batch: StoredAuditEvent[] = await ahead;
     const last = batch.at(-1);
-    if (!last) return;
-    ahead = next(`(${last.id}`);
+    ahead = last && next(`(${last.id}`);
     // Read in vain after the last batch.
-    ahead.catch(() => undefined);
-    let [text, rows] = ['', 0];
+    ahead?.catch(() => undefined);
     for (const stored of batch) {
       const facts = readFacts(stored.text);
       if (!fits(facts)) continue;
-      text += writer.event(stored, facts);
-      rows += 1;
-      if (rows === left) break;
+      left -= 1;
+      const block = blocks.add(writer.event(stored, facts), stored.id);
+      if (block) yield block;
+      if (left === 0) break;
     }
-    left -= rows;
-    if (rows > 0) yield { text, rows };
   }
+  const rest = blocks.end();
+  if (rest) yield rest;
 }

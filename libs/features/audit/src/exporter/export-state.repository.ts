@@ -1,4 +1,4 @@
-import { keys, type StoredAuditEvent } from '@svc/store';
+import { keys, runScript, type StoredAuditEvent } from '@svc/store';
 import type { Redis } from 'ioredis';
 
 /** How far the exporter is. */
@@ -13,6 +13,13 @@ export interface ExportProgress {
 export interface TenantEvent {
   tenant: string;
   event: StoredAuditEvent;
+}
+
+/** An event that the receiver refused. */
+export interface DeadEvent extends TenantEvent {
+  /** Of the dead letter: `<ms>-<number>`, with the time when it was put aside. */
+  id: string;
+  reason: string;
 }
 
 /** Events of this kind of exporter that the receiver refused; the oldest are removed beyond it. */
@@ -79,6 +86,24 @@ export class ExportStateRepository {
     return Math.max(0, before + 1 - MAX_DEAD_LETTERS);
   }
 
+  /** Dead letters, newest first. @param before only those that are older than this id; undefined = all */
+  async deadLetters(before: string | undefined, count: number): Promise<DeadEvent[]> {
+    const newest = before === undefined ? '+' : `(${before}`;
+    const rows = await this.redis.xrevrange(keys.auditExportDead(this.exporter), newest, '-', 'COUNT', count);
+    return rows.map(toDeadEvent);
+  }
+
+  async deadLetter(id: string): Promise<DeadEvent | undefined> {
+    const [row] = await this.redis.xrange(keys.auditExportDead(this.exporter), id, id);
+    return row && toDeadEvent(row);
+  }
+
+  /** False when it was not there. */
+  async removeDead(id: string): Promise<boolean> {
+    const reply = await runScript(this.redis, 'removeExportLetter', keys.auditExportDead(this.exporter), id);
+    return (reply as [string])[0] === 'removed';
+  }
+
   async note(fields: { pending?: number; last_error?: string }): Promise<void> {
     await this.redis.hset(keys.auditExportState(this.exporter), fields);
   }
@@ -97,4 +122,10 @@ export class ExportStateRepository {
     add(calls);
     for (const [error] of (await calls.exec()) ?? []) if (error) throw error;
   }
+}
+
+function toDeadEvent([id, fields]: [string, string[]]): DeadEvent {
+  const read = (name: string) => fields[fields.indexOf(name) + 1] ?? '';
+  const event = { id: read('id'), text: read('e'), hash: read('h'), hmac: read('m') };
+  return { id, tenant: read('tenant'), reason: read('reason'), event };
 }

@@ -19,7 +19,7 @@ export interface ExporterStatus {
   /** Undefined when none is configured. */
   receiver: Receiver | undefined;
   settings: ReceiverSettings;
-  state: Pick<ExportStateRepository, 'progress'>;
+  state: Pick<ExportStateRepository, 'progress' | 'deadLetters' | 'deadLetter' | 'removeDead'>;
   license: Pick<License, 'entitlements'>;
   clock: Pick<Clock, 'nowUs'>;
   /** Hours for which events are kept; undefined = for ever. */
@@ -55,19 +55,22 @@ export function readExportConfig(exporter: ExporterStatus): AuditExportConfig {
   };
 }
 
+/** @throws audit_exporter_missing */
+export function requireReceiver(exporter: Pick<ExporterStatus, 'receiver'>): Receiver {
+  if (!exporter.receiver) throw new AppError('audit_exporter_missing');
+  return exporter.receiver;
+}
+
 /**
  * Sends a test event. It is not part of the chain, and has sequence number 1.
  *
- * @throws audit_exporter_missing, tier_limit_exceeded
+ * @throws audit_exporter_missing
  */
 export async function testExport(
   exporter: ExporterStatus,
   caller: Caller,
 ): Promise<{ success: boolean; message: string }> {
-  const { receiver, kind } = exporter;
-  if (!receiver) throw new AppError('audit_exporter_missing');
-  if (!isEntitled(exporter))
-    throw new AppError('tier_limit_exceeded', { error: 'the license does not include the exporter of audit events' });
+  const receiver = requireReceiver(exporter);
   const events = sealFacts(
     [
       {
@@ -82,6 +85,7 @@ export async function testExport(
     { seq: 0, hash: '' },
   );
   const delivery = await receiver.deliver(events);
-  if (delivery.kind === 'delivered') return { success: true, message: `the ${kind} receiver accepted a test event` };
+  if (delivery.kind === 'delivered')
+    return { success: true, message: `the ${exporter.kind} receiver accepted a test event` };
   return { success: false, message: delivery.reason };
 }

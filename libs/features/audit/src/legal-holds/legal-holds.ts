@@ -8,13 +8,11 @@ import {
   type LegalHoldRequest,
   type TenantScope,
 } from '@svc/contract';
-import type { License } from '@svc/identity';
 import type { Clock, Random } from '@svc/platform';
 import type { LegalHoldRepository } from '@svc/store';
 
 export interface LegalHoldDeps {
   store: { legalHolds: LegalHoldRepository };
-  license: Pick<License, 'entitlements'>;
   clock: Pick<Clock, 'nowMs' | 'nowUs'>;
   random: Pick<Random, 'uuid'>;
   defaultTenant: string;
@@ -23,7 +21,7 @@ export interface LegalHoldDeps {
 /**
  * Creates a legal hold. See docs/reference/audit.md#legal-holds.
  *
- * @throws tier_limit_exceeded, tenant_access_denied, legal_hold_exists
+ * @throws tenant_access_denied, legal_hold_exists
  */
 export async function createLegalHold(
   deps: LegalHoldDeps,
@@ -31,7 +29,6 @@ export async function createLegalHold(
   requestId: string,
   { tenant_id, reason }: LegalHoldRequest,
 ): Promise<{ hold: LegalHold }> {
-  requireEntitled(deps);
   const tenant = tenant_id || defaultFor(caller, deps.defaultTenant);
   if (tenant !== caller.tenant && !actsForAll(caller)) throw new AppError('tenant_access_denied');
   const hold = {
@@ -48,25 +45,23 @@ export async function createLegalHold(
   return { hold };
 }
 
-/** @throws tier_limit_exceeded, tenant_access_denied */
+/** @throws tenant_access_denied */
 export async function listLegalHolds(
   deps: LegalHoldDeps,
   caller: Caller,
   { tenant = '' }: { tenant?: string },
 ): Promise<{ holds: LegalHold[] }> {
-  requireEntitled(deps);
   if (tenant !== '' && tenant !== caller.tenant && !actsForAll(caller)) throw new AppError('tenant_access_denied');
   return { holds: await deps.store.legalHolds.list(tenant || caller.scope, limits.legalHoldsListed) };
 }
 
-/** @throws tier_limit_exceeded, legal_hold_not_found, legal_hold_already_released */
+/** @throws legal_hold_not_found, legal_hold_already_released */
 export async function releaseLegalHold(
   deps: LegalHoldDeps,
   caller: Caller,
   requestId: string,
   id: string,
 ): Promise<{ released: true; id: string }> {
-  requireEntitled(deps);
   const by = {
     releasedAt: new Date(deps.clock.nowMs()).toISOString(),
     releasedBy: caller.principalId || caller.submitterId,
@@ -83,11 +78,6 @@ const actsForAll = ({ scope, allowCrossTenant }: Caller): boolean => scope === e
 
 const defaultFor = (caller: Caller, defaultTenant: string): string =>
   caller.scope === everyTenant ? defaultTenant : caller.tenant;
-
-function requireEntitled({ license }: LegalHoldDeps): void {
-  if (license.entitlements().legal_hold) return;
-  throw new AppError('tier_limit_exceeded', { error: 'the license does not include legal holds' });
-}
 
 const buildAct = (
   action: 'legal_hold.created' | 'legal_hold.released',

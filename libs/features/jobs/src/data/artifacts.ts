@@ -1,4 +1,4 @@
-import { AppError, type ArtifactView, type Caller, type PutArtifactBody } from '@svc/contract';
+import { AppError, tierLimit, type ArtifactView, type Caller, type PutArtifactBody } from '@svc/contract';
 import type { ArtifactMeta } from '@svc/store';
 import type { Admission } from '@svc/admission';
 import type { Base } from '@svc/platform';
@@ -6,6 +6,8 @@ import { isWithheld, markOutputRead } from '../withheld';
 
 export interface ArtifactDeps extends Base {
   admission: Admission;
+  /** From the license in effect; 0 and -1 = the configured limit. */
+  maxLicensedBytes(): number;
   settings: { artifactMaxBytes: number; artifactTtlSec: Record<ArtifactMeta['retention'], number> };
 }
 
@@ -13,7 +15,7 @@ export interface ArtifactDeps extends Base {
  * Stores an artifact. See docs/reference/jobs.md#artifacts.
  *
  * @param narrowerBytes limit sent by the caller; it can only lower the configured one
- * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large, overloaded
+ * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large, tier_limit_exceeded, overloaded
  */
 export async function putArtifact(
   deps: ArtifactDeps,
@@ -31,15 +33,17 @@ export interface NewArtifact {
   labels: Record<string, string>;
 }
 
-/** @throws tenant_access_denied, artifact_too_large, overloaded */
+/** @throws tenant_access_denied, artifact_too_large, tier_limit_exceeded, overloaded */
 export async function storeArtifact(
-  { store, clock, random, settings, admission }: ArtifactDeps,
+  { store, clock, random, settings, admission, maxLicensedBytes }: ArtifactDeps,
   tenant: string,
   { bytes, content_type, retention: wanted, labels }: NewArtifact,
   callerLimitBytes: number | undefined,
 ): Promise<{ artifact_ptr: string; size_bytes: number }> {
   const most = Math.min(settings.artifactMaxBytes, callerLimitBytes ?? Infinity);
   if (bytes.length > most) throw new AppError('artifact_too_large', { limit_bytes: most });
+  const licensed = maxLicensedBytes();
+  if (licensed > 0 && bytes.length > licensed) throw tooLargeForPlan(bytes.length, licensed);
   const named = labels['tenant_id'];
   if (named !== undefined && named !== tenant) throw new AppError('tenant_access_denied');
   const retention = wanted === 'short' || wanted === 'audit' ? wanted : 'standard';
@@ -57,6 +61,14 @@ export async function storeArtifact(
   );
   return { artifact_ptr: `redis://art:${id}`, size_bytes: bytes.length };
 }
+
+const tooLargeForPlan = (current: number, allowed: number) =>
+  tierLimit({
+    message: `the artifact has ${current} bytes and the plan allows ${allowed}`,
+    limit: 'max_artifact_bytes',
+    current,
+    allowed,
+  });
 
 /** Bounded to two: an unbounded pattern is quadratic on a long run of `=`. */
 const unpadded = (base64: string): string => base64.replace(/={1,2}$/, '');

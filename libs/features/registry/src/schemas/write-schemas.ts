@@ -1,4 +1,4 @@
-import { AppError, everyTenant, managedScope, type Caller, type SchemaView } from '@svc/contract';
+import { AppError, everyTenant, managedScope, tierLimit, type Caller, type SchemaView } from '@svc/contract';
 import { compileSchema, getSchemaId, type Violation } from '@svc/schema';
 import { announceChange, type AnnounceDeps } from '@svc/settings';
 import { readEntries } from '../topics/registration';
@@ -54,12 +54,11 @@ export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, sch
 const refused = (violations: Violation[]) => new AppError('config_schema_violation', { violations });
 
 const full = (current: number, allowed: number) =>
-  new AppError('tier_limit_exceeded', {
+  tierLimit({
     message: `there are ${current} schemas and the plan allows ${allowed}`,
     limit: 'max_schema_count',
     current,
     allowed,
-    upgrade_url: '',
   });
 
 /**

@@ -1,5 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
-import { announceChange } from '@svc/settings';
+import { announceChange, type AnnounceDeps } from '@svc/settings';
 import { changePools, isPoolWriter, type PoolWriteDeps } from '../pools/change-pools';
 import { withPools } from '../pools/map-topic';
 import { entryKey, readEntries } from './registration';
@@ -25,6 +25,16 @@ export async function removeTopic(deps: TopicRemoveDeps, caller: Caller, name: s
     if (!Object.hasOwn(data, key)) throw new AppError('topic_not_found');
     return Object.fromEntries(Object.entries(data).filter(([other]) => other !== key));
   });
+  // After a crash here, replicas find the change by themselves within 30 s.
+  await announceChange(deps, topicsScope);
+}
+
+/** Removes every registration of a tenant. @throws config_version_conflict */
+export async function removeTopicsOf(deps: DocumentDeps & AnnounceDeps, tenant: string): Promise<void> {
+  const names = readEntries(await readTopics(deps)).entries.filter((entry) => entry.tenant_id === tenant);
+  const removed = new Set(names.map((entry) => entryKey(entry)));
+  if (removed.size === 0) return;
+  await changeTopics(deps, (data) => Object.fromEntries(Object.entries(data).filter(([key]) => !removed.has(key))));
   // After a crash here, replicas find the change by themselves within 30 s.
   await announceChange(deps, topicsScope);
 }

@@ -1,4 +1,4 @@
-import { AppError, type Caller, type WorkflowBody } from '@svc/contract';
+import { AppError, tierLimit, type Caller, type WorkflowBody } from '@svc/contract';
 import { policyPlace } from '@svc/policy';
 import type { Store, WorkflowRecord } from '@svc/store';
 import { checkDefinition, type DefinitionFault, type WorkflowDefinition } from '@svc/workflow';
@@ -94,12 +94,11 @@ function validate({ maxSteps }: SaveWorkflowDeps, raw: Record<string, unknown>):
   const current = Object.keys(outcome.definition.steps).length;
   const allowed = maxSteps();
   if (allowed > 0 && current > allowed) {
-    throw new AppError('tier_limit_exceeded', {
+    throw tierLimit({
       message: `the workflow has ${current} steps and the plan allows ${allowed}`,
       limit: 'max_workflow_steps',
       current,
       allowed,
-      upgrade_url: '',
     });
   }
   return outcome.definition;

@@ -1,4 +1,4 @@
-import { AppError } from '@svc/contract';
+import { AppError, tierLimit } from '@svc/contract';
 import { CompileCache } from '@svc/schema';
 import type { CreateOutcome, Fence, RunCreation, StartFacts, WorkflowVersion } from '@svc/store';
 import { newRun, type RerunSeed, type NewRunFields, type RunState, type WorkflowDefinition } from '@svc/workflow';
@@ -89,7 +89,7 @@ export async function createRun(deps: StartRunDeps, version: StartedVersion, wan
   };
   // A refused start must not count its jobs in velocity windows; the creating script checks again.
   if (facts && limit > 0 && facts.active.tenant >= limit) throw tenantLimit(facts.active.tenant, limit);
-  if (facts && allowed > 0 && facts.active.all >= allowed) throw tierLimit(facts.active.all, allowed);
+  if (facts && allowed > 0 && facts.active.all >= allowed) throw tooManyRuns(facts.active.all, allowed);
   const outcome = await storeRun(deps, version, run, creation);
   switch (outcome.kind) {
     case 'created':
@@ -105,7 +105,7 @@ export async function createRun(deps: StartRunDeps, version: StartedVersion, wan
     case 'no_workflow':
       throw new AppError('workflow_not_found');
     case 'full':
-      if (outcome.of === 'all') throw tierLimit(outcome.active, allowed);
+      if (outcome.of === 'all') throw tooManyRuns(outcome.active, allowed);
       throw tenantLimit(outcome.active, limit);
   }
 }
@@ -140,13 +140,12 @@ function getTenantLimit(config: Record<string, unknown> | undefined): number {
 const tenantLimit = (current: number, limit: number) =>
   new AppError('run_not_runnable', { current, limit }, { 'Retry-After': '5' });
 
-const tierLimit = (current: number, allowed: number) =>
-  new AppError('tier_limit_exceeded', {
+const tooManyRuns = (current: number, allowed: number) =>
+  tierLimit({
     message: `${current} runs are under way and the plan allows ${allowed}`,
     limit: 'max_active_workflows',
     current,
     allowed,
-    upgrade_url: '',
   });
 
 function buildRun({ random, clock }: StartRunDeps, version: StartedVersion, wanted: NewRun, input: RunState['input']) {

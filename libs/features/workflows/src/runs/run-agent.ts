@@ -28,18 +28,28 @@ export async function findRunAgent(
   header: string | undefined,
 ): Promise<string | undefined> {
   const agentId = await findActingAgent(deps, caller, { header, label: undefined });
-  if (agentId === undefined) return undefined;
-  const record = await deps.store.agents.get(agentId);
-  if (record?.tenant === caller.tenant && record.agent.status === 'active') return agentId;
-  throw new AppError('agent_denied', { sub_reason: record ? 'agent_inactive' : 'no_identity', agent_id: agentId });
+  const fault = agentId === undefined ? undefined : await findAgentFault(deps, caller.tenant, agentId);
+  if (fault) throw new AppError('agent_denied', { sub_reason: fault, agent_id: agentId });
+  return agentId;
 }
 
-/** The agent of a new job of a run, if it may run it. A refusal is recorded. */
+/** Why an agent may start no run; undefined when it is an active one of the tenant. */
+export async function findAgentFault(
+  { store }: Pick<ActingDeps, 'store'>,
+  tenant: string,
+  agentId: string,
+): Promise<'no_identity' | 'agent_inactive' | undefined> {
+  const record = await store.agents.get(agentId);
+  if (record?.tenant !== tenant) return 'no_identity';
+  return record.agent.status === 'active' ? undefined : 'agent_inactive';
+}
+
+/** The agent of a new job of a run, if it may run it. A refusal is recorded, once if the turn is repeated. */
 export async function checkRunAgent(
   deps: TurnDeps,
   job: AgentJob,
 ): Promise<PermittedAgent | { kind: 'refused'; reason: string } | undefined> {
   const check = await checkAgent(deps, job);
-  if (check?.kind === 'refused') await recordRefusal(deps, job, check.reason);
+  if (check?.kind === 'refused') await recordRefusal(deps, job, check.reason, { isRepeatable: true });
   return check;
 }

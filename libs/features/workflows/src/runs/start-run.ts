@@ -75,6 +75,8 @@ export interface UnattendedStart {
   by: string;
   /** Identities of the authors of the trigger. */
   submitter: string;
+  /** Agent of the trigger. */
+  agentId?: string;
   idempotencyKey: string;
   labels?: Record<string, string>;
 }
@@ -82,12 +84,12 @@ export interface UnattendedStart {
 /** @throws as {@link startRun} */
 export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
   const workflow = requireFound(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
-  const { idempotencyKey, labels, submitter } = start;
+  const { idempotencyKey, labels, submitter, agentId } = start;
   return createRun(deps, toStartedVersion(workflow), {
     input: start.input,
     of: {
       triggered_by: start.by,
-      metadata: { submitter },
+      metadata: { submitter, ...(agentId !== undefined && { [runAgent]: agentId }) },
       idempotency_key: idempotencyKey,
       ...(labels && { labels }),
     },

@@ -1,5 +1,6 @@
 import { AppError } from '@svc/contract';
 import { queues } from '@svc/queues.config';
+import { giveAgent } from '@svc/fixtures/store';
 import { keys } from '@svc/store';
 import { fireSchedule } from './fire-schedule';
 import { pauseSchedule, putSchedule, resumeSchedule } from './save-schedule';
@@ -298,6 +299,52 @@ describe('a rejected start', () => {
     use.onStart = () => undefined;
     expect(await fire(id, dueMs)).toBeUndefined();
     expect(await use.runs()).toHaveLength(1);
+  });
+});
+
+describe('a schedule of an agent', () => {
+  it('starts runs of the agent, also after a person has replaced and resumed it', async () => {
+    const agent = await giveAgent(use.store);
+    const { id, created_by: _, ...added } = await use.add({ overlap: 'allow' }, agent.id);
+    await pauseSchedule(use.deps, use.caller, 'cargo', id);
+    const { name, time_zone, overlap, misfire, input } = added;
+    const fields = { name, time_zone, overlap, misfire, input, interval_sec: 600, paused: true };
+    await putSchedule(use.deps, use.caller, 'cargo', id, fields);
+    const resumed = await resumeSchedule(use.deps, use.caller, 'cargo', id);
+
+    await fire(id, await use.passed(id, toFirst));
+
+    expect([resumed.agent_id, use.asked.map(({ agentId }) => agentId)]).toEqual([agent.id, [agent.id]]);
+  });
+
+  it('starts none while the agent is not active, cancels no run for it, and records why', async () => {
+    const agent = await giveAgent(use.store);
+    const { id } = await use.add({ overlap: 'cancel_previous' }, agent.id);
+    await fire(id, await use.passed(id, toFirst));
+    await agent.change({ status: 'suspended' });
+
+    await fire(id, await use.passed(id, toNext));
+
+    expect([use.asked.length, use.cancelled]).toEqual([1, []]);
+    expect(await use.read(id)).toMatchObject({ starts: [], record: { last_error: expect.stringMatching(/agent_inactive/) as string } }); // prettier-ignore
+    await agent.change({ status: 'active' });
+    await fire(id, await use.passed(id, toNext));
+    expect(use.asked).toHaveLength(2);
+  });
+
+  it('is written by that agent only, if an agent writes it', async () => {
+    const [own, other] = [await giveAgent(use.store), await giveAgent(use.store)];
+    const [{ id }, theirs] = [await use.add({}, own.id), await use.add()];
+    const denied = { errorCode: 'access_denied' };
+    const fields = { name: '', time_zone: 'UTC', overlap: 'skip', misfire: 'skip', interval_sec: 60, input: {}, paused: false } as const; // prettier-ignore
+
+    for (const schedule of [id, theirs.id]) {
+      await expect(putSchedule(use.deps, use.caller, 'cargo', schedule, fields, other.id)).rejects.toMatchObject(
+        denied,
+      );
+      await expect(resumeSchedule(use.deps, use.caller, 'cargo', schedule, other.id)).rejects.toMatchObject(denied);
+    }
+    expect(await putSchedule(use.deps, use.caller, 'cargo', id, fields, own.id)).toMatchObject({ interval_sec: 60 });
   });
 });
 

@@ -4,6 +4,7 @@ import type { ScheduleNow, ScheduleRecord, StartOutcome, Store } from '@svc/stor
 import { applyMisfireRule } from '@svc/workflow';
 import type { Random } from '@svc/platform';
 import { joinIdentities } from '@svc/identity';
+import { findAgentFault } from '../runs/run-agent';
 import { parseDocument, getTimes } from './schedule-view';
 
 export interface ScheduledStart {
@@ -14,13 +15,15 @@ export interface ScheduledStart {
   by: string;
   /** Identities of the schedule's author and its last editor. */
   submitter: string;
+  /** Agent of the schedule, and so of the run. */
+  agentId?: string;
   /** Derived from the schedule and the time, so that a start is idempotent. */
   idempotencyKey: string;
   labels?: Record<string, string>;
 }
 
 export interface FireScheduleDeps {
-  store: Pick<Store, 'keys' | 'schedules' | 'runs' | 'lease'>;
+  store: Pick<Store, 'agents' | 'keys' | 'schedules' | 'runs' | 'lease'>;
   random: Pick<Random, 'uuid'>;
   /** @throws AppError when the start is refused */
   start(start: ScheduledStart): Promise<{ runId: string }>;
@@ -106,13 +109,16 @@ async function makeStart(
   { record, starts }: ScheduleNow,
   timeMs: number,
 ): Promise<StartOutcome> {
-  const { fields, author, editor } = parseDocument(record);
+  const { fields, author, editor, agent_id: agentId } = parseDocument(record);
   const { tenant, workflow_id: workflowId, created_by: by, last_run_id: before } = record;
   const at = new Date(timeMs).toISOString();
   // A start still waiting when the next time came counts as missed.
   if (starts.length > 1 && fields.overlap !== 'queue' && fields.misfire !== 'run_all') {
     return { kind: 'left_out', why: `the start of ${at} is left out: the next one came (misfire: ${fields.misfire})` };
   }
+  // Before an earlier run is cancelled for this one. An agent that is stopped after this gets no job of the run.
+  const fault = agentId === undefined ? undefined : await findAgentFault(deps, tenant, agentId);
+  if (fault) return { kind: 'left_out', why: `the start of ${at} is left out: its agent may not start it (${fault})` };
   if (before !== undefined && fields.overlap !== 'allow' && (await isLive(deps, before))) {
     const why = `the run before, ${before}, is under way (overlap: ${fields.overlap})`;
     if (fields.overlap === 'skip') return { kind: 'left_out', why: `the start of ${at} is left out: ${why}` };
@@ -126,6 +132,7 @@ async function makeStart(
       input: fields.input,
       by,
       submitter: joinIdentities(author ?? `principal:${by}`, editor),
+      ...(agentId !== undefined && { agentId }),
       idempotencyKey: `schedule:${record.id}:${timeMs}`,
       labels: { schedule_id: record.id, scheduled_for: at },
     });

@@ -13,19 +13,28 @@ export interface SaveScheduleDeps extends ReadSchedulesDeps {
 }
 
 /**
- * Adds a schedule to a workflow. See docs/reference/workflows.md#definitions.
+ * Adds a schedule to a workflow. See docs/reference/workflows.md#schedules.
  *
- * @throws invalid_schedule with the reason, input_schema_validation_failed, workflow_not_found, tenant_access_denied
+ * @param agentId agent that the caller acts as; the schedule belongs to it, and so do its runs
+ * @throws invalid_schedule with the reason, input_schema_validation_failed, workflow_not_found, tenant_access_denied,
+ *   access_denied for an agent of another tenant than the workflow
  */
 export async function addSchedule(
   deps: SaveScheduleDeps,
   caller: Caller,
   workflowId: string,
   fields: ScheduleFields,
+  agentId?: string,
 ): Promise<ScheduleView> {
   const workflow = requireFound(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  if (agentId !== undefined && workflow.tenant !== caller.tenant) throw new AppError('access_denied');
   const nowMs = await deps.store.schedules.nowMs();
-  const document = { fields, from_ms: nowMs, author: caller.submitterId };
+  const document = {
+    fields,
+    from_ms: nowMs,
+    author: caller.submitterId,
+    ...(agentId !== undefined && { agent_id: agentId }),
+  };
   check(workflow, document, nowMs);
   const id = deps.random.uuid();
   const by = writerName(caller);
@@ -33,16 +42,23 @@ export async function addSchedule(
   return getSchedule(deps, caller, workflowId, id);
 }
 
-/** Replaces a schedule; pending starts of the old one are dropped. @throws as addSchedule, and schedule_not_found */
+/**
+ * Replaces a schedule; pending starts of the old one are dropped. A schedule of an agent remains one when a person replaces it.
+ *
+ * @param agentId agent that the caller acts as, which may replace its own schedules only
+ * @throws as addSchedule, and schedule_not_found
+ */
 export async function putSchedule(
   deps: SaveScheduleDeps,
   caller: Caller,
   workflowId: string,
   id: string,
   fields: ScheduleFields,
+  agentId?: string,
 ): Promise<ScheduleView> {
   const workflow = requireFound(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   return change(deps, caller, workflowId, id, (before, nowMs) => {
+    requireOwn(before, agentId);
     const document = { ...before, fields, editor: caller.submitterId };
     check(workflow, document, nowMs);
     return document;
@@ -51,18 +67,44 @@ export async function putSchedule(
 
 /** A waiting start is dropped. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
 export const pauseSchedule = (deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string) =>
-  setPaused(deps, caller, workflowId, id, true);
+  changePausable(deps, caller, workflowId, id, (before) => setPaused(before, true));
 
-/** Missed times are not made up. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
-export const resumeSchedule = (deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string) =>
-  setPaused(deps, caller, workflowId, id, false);
+/**
+ * Missed times are not made up.
+ *
+ * @param agentId agent that the caller acts as, which may resume its own schedules only
+ * @throws workflow_not_found, schedule_not_found, tenant_access_denied, access_denied
+ */
+export const resumeSchedule = (
+  deps: SaveScheduleDeps,
+  caller: Caller,
+  workflowId: string,
+  id: string,
+  agentId?: string,
+) =>
+  changePausable(deps, caller, workflowId, id, (before) => {
+    requireOwn(before, agentId);
+    return setPaused(before, false);
+  });
 
-async function setPaused(deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string, paused: boolean) {
+async function changePausable(
+  deps: SaveScheduleDeps,
+  caller: Caller,
+  workflowId: string,
+  id: string,
+  next: (before: ScheduleDocument) => ScheduleDocument | undefined,
+): Promise<ScheduleView> {
   requireFound(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
-  return change(deps, caller, workflowId, id, (before) =>
-    // Unchanged: pending starts stay.
-    before.fields.paused === paused ? undefined : { ...before, fields: { ...before.fields, paused } },
-  );
+  return change(deps, caller, workflowId, id, next);
+}
+
+/** Undefined = unchanged: pending starts stay. */
+const setPaused = (before: ScheduleDocument, paused: boolean): ScheduleDocument | undefined =>
+  before.fields.paused === paused ? undefined : { ...before, fields: { ...before.fields, paused } };
+
+/** An agent must not leave its scope by a schedule whose runs have another one, or none. @throws access_denied */
+function requireOwn({ agent_id: owner }: ScheduleDocument, agentId: string | undefined): void {
+  if (agentId !== undefined && agentId !== owner) throw new AppError('access_denied');
 }
 
 const maxTries = 5;

@@ -11,6 +11,8 @@ export interface ScheduleDocument {
   author?: string;
   /** Identity of the last editor of the fields. */
   editor?: string;
+  /** Agent that created it, and as which it starts runs. */
+  agent_id?: string;
 }
 
 /** Validated at write time; only `save-schedule` writes it. */
@@ -31,6 +33,7 @@ export function toScheduleView({ record, nowMs }: ScheduleNow, next: number): Sc
     workflow_id: record.workflow_id,
     next_times: upcomingTimes(document, nowMs, next).map((one) => new Date(one).toISOString()),
     created_by: record.created_by,
+    ...(document.agent_id !== undefined && { agent_id: document.agent_id }),
     created_at: isoUs(record.created_at),
     updated_at: isoUs(record.updated_at),
     ...(runId !== undefined && { last_run_id: runId }),

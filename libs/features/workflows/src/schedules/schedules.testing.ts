@@ -25,17 +25,12 @@ export function useSchedules() {
     get deps(): FireScheduleDeps & SaveScheduleDeps {
       return { store: use.store, random: { uuid: randomUUID }, start, cancel };
     },
-    add: (fields: Partial<ScheduleFields> = {}) =>
-      addSchedule(use.deps, person('ann'), 'cargo', {
-        name: '',
-        ...(fields.cron === undefined && { interval_sec: 600 }),
-        time_zone: 'UTC',
-        overlap: 'skip',
-        misfire: 'run_once',
-        input: { crates: 2 },
-        paused: false,
-        ...fields,
-      }),
+    add: (fields: Partial<ScheduleFields> = {}, agentId?: string) => {
+      const defaults = { name: '', time_zone: 'UTC', overlap: 'skip', misfire: 'run_once', paused: false } as const;
+      const times = fields.cron === undefined && { interval_sec: 600 };
+      const wanted = { ...defaults, ...times, input: { crates: 2 }, ...fields };
+      return addSchedule(use.deps, person('ann'), 'cargo', wanted, agentId);
+    },
     async read(id: string) {
       const now = await use.store.schedules.read(id);
       if (!now) throw new Error('schedule not found');

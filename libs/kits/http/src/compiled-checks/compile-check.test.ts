@@ -48,7 +48,7 @@ describe('compiled validation', () => {
     );
 
     expect(left).toEqual([
-      'workers.createCredential', 'policy.putBundle', 'policy.addVelocityRule', 'policy.putVelocityRule', 'schedules.add', 'schedules.put',
+      'keys.create', 'users.create', 'users.update', 'workers.createCredential', 'policy.putBundle', 'policy.addVelocityRule', 'policy.putVelocityRule', 'schedules.add', 'schedules.put', 'sso.putGroupMapping',
     ]); // prettier-ignore
   });
 

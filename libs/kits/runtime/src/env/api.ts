@@ -1,6 +1,7 @@
 import { admissionVariables } from './admission';
 import { auditRules, auditVariables } from './audit';
 import { auditExportRules, auditExportVariables } from './audit-export';
+import { telemetryRules, telemetryVariables } from './telemetry';
 import { commonRules, commonVariables } from './common';
 import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { delegationVariables } from './delegation';
@@ -10,13 +11,18 @@ import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
 import { decisionLogVariables, evalVariables } from './governance';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
+import { oidcRules, oidcVariables } from './oidc';
 import { policyRules, policyVariables } from './policy';
 import { policySigningRules, policySigningVariables } from './policy-signing';
 import { readinessVariables } from './readiness';
 import { resultTicketRules, resultTicketVariables } from './result-tickets';
 import { cidrRanges, metricsPrivate, needed, pair } from './rules';
+import { samlRules, samlVariables } from './saml';
 import { schemaVariables } from './schemas';
+import { scimRules, scimVariables } from './scim';
+import { signInPageVariables } from './sign-in-pages';
 import { streamVariables } from './streams';
+import { userRules, userVariables } from './users';
 import { workerTrustRules, workerTrustVariables } from './worker-trust';
 import { workflowLimitVariables } from './workflow-limits';
 
@@ -241,10 +247,15 @@ export const apiEnv = envSpec({
     ...gateway,
     ...readinessVariables,
     ...gatewayAuthVariables,
+    ...signInPageVariables,
+    ...oidcVariables,
+    ...samlVariables,
+    ...userVariables,
     ...kernelClientVariables,
     ...policyVariables,
     ...policySigningVariables,
     ...schemaVariables,
+    ...scimVariables,
     ...streamVariables,
     ...admissionVariables,
     ...dataUrlVariables,
@@ -252,6 +263,7 @@ export const apiEnv = envSpec({
     ...auditVariables,
     ...delegationVariables,
     ...auditExportVariables,
+    ...telemetryVariables,
     ...workerTrustVariables,
     ...grantVariables,
     ...workflowLimitVariables,
@@ -263,14 +275,19 @@ export const apiEnv = envSpec({
     grpcServerRules,
     gatewayRules,
     gatewayAuthRules,
+    oidcRules,
+    samlRules,
+    userRules,
     kernelClientRules,
     policySigningRules,
     dataUrlRules,
     resultTicketRules,
     auditRules,
     auditExportRules,
+    telemetryRules,
     workerTrustRules,
     grantRules,
+    scimRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

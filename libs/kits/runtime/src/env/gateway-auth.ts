@@ -52,6 +52,17 @@ export const gatewayAuthVariables = variables({
   },
   jwtPublicKey: { name: 'SVC_JWT_PUBLIC_KEY', type: 'string', doc: 'Public key of RS256 tokens, as PEM.' },
   jwtPublicKeyPath: { name: 'SVC_JWT_PUBLIC_KEY_PATH', type: 'path', doc: 'File of the public key of RS256 tokens.' },
+  jwtJwksUrl: {
+    name: 'SVC_JWT_JWKS_URL',
+    type: 'url',
+    doc: 'Key set (JWKS) of the issuer of tokens, for RS256 and ES256.',
+  },
+  jwtJwksAllowPrivate: {
+    name: 'SVC_JWT_JWKS_ALLOW_PRIVATE',
+    type: 'bool',
+    default: 'false',
+    doc: 'Permits a key set at a private address.',
+  },
   jwtIssuer: {
     name: 'SVC_JWT_ISSUER',
     type: 'string',
@@ -97,7 +108,9 @@ type Auth = EnvOf<typeof gatewayAuthVariables> & { readonly skipSecretValidation
 
 /** Production requires strong credentials; an incompletely configured mechanism prevents startup in development too. */
 export const gatewayAuthRules: Rule<Auth> = (env) => {
-  const takesJwt = [env.jwtHmacSecret, env.jwtPublicKey, env.jwtPublicKeyPath].some((key) => key !== undefined);
+  const takesJwt = [env.jwtHmacSecret, env.jwtPublicKey, env.jwtPublicKeyPath, env.jwtJwksUrl].some(
+    (key) => key !== undefined,
+  );
   const hasKeys = [env.apiKey, env.apiKeys, env.apiKeysPath].some((key) => key !== undefined);
   return [
     ...(env.production && !hasKeys && !env.jwtRequired
@@ -121,10 +134,26 @@ export const gatewayAuthRules: Rule<Auth> = (env) => {
           {
             name: 'SVC_JWT_HMAC_SECRET',
             expected: 'a key for tokens, because SVC_JWT_REQUIRED is on',
-            fix: 'Set it, or SVC_JWT_PUBLIC_KEY or SVC_JWT_PUBLIC_KEY_PATH.',
+            fix: 'Set it, or SVC_JWT_PUBLIC_KEY, SVC_JWT_PUBLIC_KEY_PATH or SVC_JWT_JWKS_URL.',
           },
         ]
       : []),
+    ...(env.production && env.jwtJwksUrl?.startsWith('http:')
+      ? [
+          {
+            name: 'SVC_JWT_JWKS_URL',
+            given: 'an http:// URL',
+            expected: 'https:// in production',
+            fix: 'Set an https:// URL.',
+          },
+        ]
+      : []),
+    ...needed(
+      !env.production && env.jwtJwksUrl !== undefined,
+      'SVC_JWT_ISSUER',
+      env.jwtIssuer,
+      'SVC_JWT_JWKS_URL is set',
+    ),
     ...needed(env.production && takesJwt, 'SVC_JWT_ISSUER', env.jwtIssuer, 'tokens are accepted in production'),
     ...needed(env.production && takesJwt, 'SVC_JWT_AUDIENCE', env.jwtAudience, 'tokens are accepted in production'),
     ...(env.jwtClockSkewMs > 5 * 60_000

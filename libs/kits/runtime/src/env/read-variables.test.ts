@@ -7,6 +7,9 @@ const startChecks = [
   'SVC_NATS_ALLOW_PLAINTEXT',
   'SVC_GRPC_REFLECTION_FORCE',
   'SAFETY_KERNEL_OPEN',
+  'SVC_OIDC_ENABLED',
+  'SVC_SAML_ENABLED',
+  'SVC_SAML_RESPONSE_BINDING',
 ];
 
 describe('the tables of variables', () => {

@@ -22,8 +22,8 @@ describe('security controls that are not available', () => {
     expect(readProblems({ [name]: 'enforce' })).toEqual([name]);
   });
 
-  it.each(['warn', 'enforce', 'true', 'ON', ' Enforce '])('SVC_OIDC_ENABLED=%s prevents startup', (mode) => {
-    expect(readProblems({ SVC_OIDC_ENABLED: mode })).toEqual(['SVC_OIDC_ENABLED']);
+  it.each(['warn', 'enforce', 'true', 'ON', ' Enforce '])('SVC_LEGACY_HANDSHAKE=%s prevents startup', (mode) => {
+    expect(readProblems({ SVC_LEGACY_HANDSHAKE: mode })).toEqual(['SVC_LEGACY_HANDSHAKE']);
   });
 
   it('do not prevent startup with a value that requests no protection', () => {

@@ -17,10 +17,7 @@ const off = ['off', 'false', '0', 'no'];
  */
 export const unavailableControls: readonly UnavailableControl[] = [
   { name: 'SVC_LEGACY_HANDSHAKE', control: 'the handshake without proof of a key', inactive: off },
-  { name: 'SVC_USER_AUTH_ENABLED', control: 'users with passwords', inactive: off },
-  { name: 'SVC_RBAC_ROLE_DEFS', control: 'custom roles', inactive: ['[]'] },
-  { name: 'SVC_OIDC_ENABLED', control: 'sign-in with OpenID Connect', inactive: off },
-  { name: 'SVC_SAML_ENABLED', control: 'sign-in with SAML', inactive: off },
+  { name: 'SVC_RBAC_ROLE_DEFS', control: 'roles of the environment, only those of the API', inactive: ['[]'] },
   { name: 'SVC_DELEGATION_POLICY_ENABLED', control: 'verification of delegation tokens', inactive: off },
 ];
 

@@ -161,11 +161,11 @@ describe('a failed start', () => {
   });
 
   it('for a security control that this version does not implement', async () => {
-    const { code, err, out } = await run({ SVC_OIDC_ENABLED: 'true' }).ended;
+    const { code, err, out } = await run({ SVC_LEGACY_HANDSHAKE: 'true' }).ended;
 
     expect([code, out]).toEqual([1, '']);
-    expect(err).toContain('SVC_OIDC_ENABLED is set: expected off or no value.');
-    expect(err).toContain('does not have sign-in with OpenID Connect');
+    expect(err).toContain('SVC_LEGACY_HANDSHAKE is set: expected off or no value.');
+    expect(err).toContain('does not have the handshake without proof of a key');
   });
 });
 

@@ -9,7 +9,7 @@
 -- The clock and the caches are valid for one batch.
 clock, ends_awaited, closed_pools, bull_first_due, bull_marked, placement_facts, endings, woken, tenants_in_turn =
   nil, nil, {}, {}, {}, {}, {}, {}, {}
-changes, changes_followed, audits, held_tenants = {}, nil, {}, {}
+changes, changes_followed, audits, held_tenants, stopped_tenants = {}, nil, {}, {}, {}
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do
   local name, key_count, arg_count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])

@@ -8,6 +8,7 @@
 -- `is_repeat`: the worker may have received this dispatch already, so a pool that gets no jobs does not lose it.
 local function room_for(tenant, tenant_cap, worker, license_cap, used, is_repeat)
   used = used or {}
+  if is_tenant_stopped(tenant) then return 'tenant_suspended' end
   if not is_repeat and is_pool_closed(worker.pool) then return 'no_pool_mapping' end
   if worker.max > 0 then
     used.worker = used.worker or redis.call('SCARD', key.workerInFlight(worker.id))

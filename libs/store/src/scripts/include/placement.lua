@@ -45,6 +45,7 @@ end
 -- The worker's slot is free for a new job: 'ok', or the reason why it waits.
 local function room_for_new(p, tenant)
   if not p.worker then return p.reason end
+  if is_tenant_stopped(tenant) then return 'tenant_suspended' end
   if has_predecessor(p, tenant) then return 'pool_overloaded' end
   return room_for(tenant, p.tenant_cap, p.worker, p.license_cap)
 end

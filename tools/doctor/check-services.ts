@@ -1,0 +1,114 @@
+import { busOptions, openBus } from '@svc/bus';
+import { isRecord } from '@svc/json';
+import { createOutboundClient } from '@svc/outbound';
+import { openServiceLicense } from '@svc/platform';
+import { queues } from '@svc/queues.config';
+import { silentLogger, type ApiEnv, type Clock, withTimeout } from '@svc/runtime';
+import { checkRedis, openRedis, openStore, readRedisFacts, type Store } from '@svc/store';
+import { error, type Finding, info, warning } from './finding';
+
+const ANSWER_MS = 5_000;
+const MAX_SKEW_MS = 2_000;
+const SNAPSHOT_FRESH_MS = 60_000;
+
+const inTime = <T>(work: Promise<T>): Promise<T> =>
+  withTimeout(work, ANSWER_MS, () => new Error('no answer within 5 s'));
+const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : 'unknown');
+
+/** Redis: reachable, durable, with the same time; and what it holds about workers. */
+export async function checkStore(env: ApiEnv, nowMs: () => number): Promise<Finding[]> {
+  const redis = await openRedis(env, 'request');
+  redis.on('error', () => undefined);
+  try {
+    const facts = await inTime(readRedisFacts(redis));
+    const requirements = { minReplicas: env.redisMinReplicas, memoryLimitBytes: env.redisMemoryLimitBytes };
+    const findings = checkRedis(facts, requirements).map(({ code, severity, what, fix }) =>
+      (severity === 'refuse' && env.production ? error : warning)(`store_${code}`, what, fix),
+    );
+    const [seconds, micros] = await inTime(redis.time());
+    const skewMs = Math.abs(nowMs() - Number(seconds) * 1_000 - Number(micros) / 1_000);
+    const skew = error(
+      'clock_skew',
+      `the clock of Redis differs by ${Math.round(skewMs)} ms`,
+      'Synchronize both clocks (NTP).',
+    );
+    const store = openStore(redis, queues, { metaSec: 1, dataSec: 1 });
+    return [
+      info('store', `Redis ${facts.version ?? ''} at ${new URL(env.redisUrl).host}`),
+      ...findings,
+      ...(skewMs > MAX_SKEW_MS ? [skew] : []),
+      ...(await inTime(checkWorkers(store, nowMs()))),
+    ];
+  } catch (cause) {
+    const what = `Redis at ${new URL(env.redisUrl).host} does not answer: ${reason(cause)}`;
+    return [error('store_unreachable', what, 'Start Redis, or correct REDIS_URL and its credentials.')];
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Topics of the stored pools without a live worker, and whether schedulers run at all. */
+export async function checkWorkers(
+  { config, workers }: Pick<Store, 'config' | 'workers'>,
+  nowMs: number,
+): Promise<Finding[]> {
+  const [[document], snapshot] = await Promise.all([config.documents([['system', 'default']]), workers.snapshot()]);
+  if (!snapshot || nowMs - Date.parse(snapshot.captured_at) > SNAPSHOT_FRESH_MS) {
+    return [
+      error(
+        'no_scheduler',
+        'no scheduler has reported workers within a minute',
+        'Start a scheduler, or check its log.',
+      ),
+    ];
+  }
+  const pools = document?.data['pools'];
+  const topics = isRecord(pools) && isRecord(pools['topics']) ? pools['topics'] : {};
+  const live = new Set(snapshot.workers.filter(({ draining }) => !draining).map(({ pool }) => pool));
+  return Object.entries(topics).flatMap(([topic, named]) => {
+    const names = (Array.isArray(named) ? named : [named]).map(String);
+    if (names.some((name) => live.has(name))) return [];
+    return [warning('no_workers', `no worker serves ${topic}`, `Start a worker of pool ${names.join(' or ')}.`)];
+  });
+}
+
+/** NATS: reachable with these credentials. */
+export async function checkBus(env: ApiEnv, nowUs: () => number): Promise<Finding[]> {
+  const host = new URL(env.natsUrl).host;
+  try {
+    const bus = await inTime(openBus(busOptions(env, 'doctor'), { nowUs }));
+    await inTime(bus.flush()).finally(() => bus.drain());
+    return [info('bus', `NATS at ${host}`)];
+  } catch (cause) {
+    const fix = 'Start NATS with JetStream, or correct NATS_URL and its credentials.';
+    return [error('bus_unreachable', `NATS at ${host} does not answer: ${reason(cause)}`, fix)];
+  }
+}
+
+/** The gateway: ready, at the address of its environment. */
+export async function checkGateway(env: ApiEnv): Promise<Finding[]> {
+  const { host, port } = env.httpAddr;
+  const name = host === '' || host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  const url = `${env.httpTlsCert ? 'https' : 'http'}://${name}:${port}/readyz`;
+  try {
+    const { status, text } = await createOutboundClient({ allow: [name], timeoutMs: ANSWER_MS }).request(url);
+    if (status === 200) return [info('gateway', `ready at ${url}`)];
+    return [
+      error('gateway_not_ready', `${url} answers ${status}: ${text().slice(0, 200)}`, 'See the checks in the answer.'),
+    ];
+  } catch (cause) {
+    const fix = 'Start the gateway, or run the doctor with its environment.';
+    return [error('gateway_unreachable', `${url}: ${reason(cause)}`, fix)];
+  }
+}
+
+/** The license that the services use. */
+export function checkLicense(env: ApiEnv, clock: Clock): Finding[] {
+  const license = openServiceLicense({ env, clock, log: silentLogger });
+  const { status, plan, problem, payload } = license.state();
+  const what = `${plan}, ${status}`;
+  if (status === 'active') return [info('license', what)];
+  const ends = payload?.expiresAtMs === undefined ? '' : `, expires ${new Date(payload.expiresAtMs).toISOString()}`;
+  const fix = 'Install a valid license and POST /api/v1/license/reload.';
+  return [(status === 'warning' ? warning : error)('license', `${what}${ends}${problem ? `: ${problem}` : ''}`, fix)];
+}
