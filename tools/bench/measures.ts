@@ -1,6 +1,7 @@
 import { atLeast, atMost, ratioAtLeast, ratioAtMost, rawLimit, type Measure } from './measure';
 import { agentStop } from './measures/agents';
 import { auditAppend, auditCpu, auditExport, auditVerify } from './measures/audit';
+import { authOverhead } from './measures/auth-overhead';
 import { costed, cpuPerJob } from './measures/cpu';
 import { drain } from './measures/drain';
 import { drain100k } from './measures/drain-100k';
@@ -26,7 +27,7 @@ import {
   timerRate,
 } from './measures/runs';
 import { scanClean, scanDirty } from './measures/scan';
-import { authOverhead, login, loginProbe } from './measures/sign-in';
+import { login, loginProbe } from './measures/sign-in';
 import { streamFanOut, streamLatency } from './measures/streams';
 import { submit } from './measures/submit';
 

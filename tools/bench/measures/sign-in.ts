@@ -14,18 +14,14 @@ const env = {
   API_PUBLIC_RATE_LIMIT_BURST: '1000000',
 };
 const loginPath = '/api/v1/auth/login';
-/** Answers everyone, and reads the credentials of those who send some. */
-const openPath = '/api/v1/health';
 
 interface SignInResults {
   perSec: number;
   /** Response times of a probe during the sign-ins, ms. */
   probeMs: readonly number[];
-  /** Requests per second with a credential, divided by those without: the lowest of all kinds of credentials. */
-  authenticated: number;
 }
 
-async function measure(product: Product, logins: number, requests: number): Promise<SignInResults> {
+async function measure(product: Product, logins: number): Promise<SignInResults> {
   const load = await product.openLoad(CONNECTIONS);
   const prober = await product.openLoad(1);
   const checked = async (send: () => Promise<{ status: number; body: string }>, status: number) => {
@@ -59,20 +55,7 @@ async function measure(product: Product, logins: number, requests: number): Prom
     const perSec = (logins * 1_000) / (performance.now() - startedMs);
     isRunning = false;
     await probing;
-
-    const body = await checked(() => load.one(attempts[0] ?? Buffer.alloc(0)), 200);
-    const { token } = JSON.parse(body) as { token: string };
-    const rate = async (request: Buffer): Promise<number> => {
-      const beganMs = performance.now();
-      await load.run(requests, async (send) => void (await checked(() => send(request), 200)));
-      return (requests * 1_000) / (performance.now() - beganMs);
-    };
-    const open = httpRequest('GET', openPath);
-    const known = [product.get(openPath), httpRequest('GET', openPath, { Authorization: `Bearer ${token}` })];
-    await rate(open);
-    const ratios: number[] = [];
-    for (const request of known) ratios.push((await rate(request)) / (await rate(open)));
-    return { perSec, probeMs, authenticated: Math.min(...ratios) };
+    return { perSec, probeMs };
   } finally {
     load.close();
     prober.close();
@@ -81,8 +64,8 @@ async function measure(product: Product, logins: number, requests: number): Prom
 
 const results = new WeakMap<Session, Promise<SignInResults>>();
 const once = (session: Session): Promise<SignInResults> => {
-  const { logins, reads } = session.sizes;
-  const known = results.get(session) ?? session.withProduct({ env }, (product) => measure(product, logins, reads * 5));
+  const { logins } = session.sizes;
+  const known = results.get(session) ?? session.withProduct({ env }, (product) => measure(product, logins));
   results.set(session, known);
   return known;
 };
@@ -92,6 +75,3 @@ export const login = async (session: Session): Promise<number> => (await once(se
 
 /** Response time of a probe during sign-ins, which shows how long the event loop is held up: p99, ms. */
 export const loginProbe = async (session: Session): Promise<number> => percentile((await once(session)).probeMs, 0.99);
-
-/** Requests per second with an API key or a session, divided by those without a credential. */
-export const authOverhead = async (session: Session): Promise<number> => (await once(session)).authenticated;

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { configure } from 'safe-stable-stringify';
 import { isRecord } from './is-record';
 
 const stringify = configure({ deterministic: true, circularValue: Error, bigint: false });
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string): string => hash('sha256', text);
 
 /**
  * JSON with the keys of every object in the order of RFC 8785 (by UTF-16 code unit) and without spaces: equal values have

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RoutingNeeds } from './choose-worker';
 
 export type Priority = 'critical' | 'interactive' | 'batch';
@@ -37,7 +37,7 @@ export function toLane(needs: RoutingNeeds): { id: string; spec: string } {
     !needs.preferredPool &&
     !needs.preferredWorkerId;
   return {
-    id: plain ? needs.topic : `${needs.topic}#${createHash('sha256').update(spec).digest('hex').slice(0, 12)}`,
+    id: plain ? needs.topic : `${needs.topic}#${hash('sha256', spec).slice(0, 12)}`,
     spec,
   };
 }

@@ -37,12 +37,12 @@ export class ManagedKeys implements KeySource {
 
   constructor(private readonly deps: ManagedKeysDeps) {}
 
-  async find(digest: string): Promise<Identity | undefined> {
+  find(digest: string): Identity | undefined | Promise<Identity | undefined> {
     const nowMs = this.deps.clock.nowMs();
     const isCurrent = nowMs - this.syncedMs < MAX_STALE_MS;
     const cached = this.found.get(digest) ?? this.missing.get(digest);
-    const identity = isCurrent && cached && nowMs < cached.untilMs ? cached.identity : await this.read(digest, nowMs);
-    return (identity?.expiresAtMs ?? Infinity) > this.deps.clock.nowMs() ? identity : undefined;
+    if (isCurrent && cached && nowMs < cached.untilMs) return unlessExpired(cached.identity, nowMs);
+    return this.read(digest, nowMs).then((identity) => unlessExpired(identity, this.deps.clock.nowMs()));
   }
 
   private async read(digest: string, nowMs: number): Promise<Identity | undefined> {
@@ -119,6 +119,9 @@ export class ManagedKeys implements KeySource {
     }
   }
 }
+
+const unlessExpired = (identity: Identity | undefined, nowMs: number): Identity | undefined =>
+  (identity?.expiresAtMs ?? Infinity) > nowMs ? identity : undefined;
 
 const toIdentity = (record: ApiKeyRecord, digest: string): Identity => ({
   tenant: record.tenant,

@@ -1,12 +1,9 @@
 import { contextPointer, isStorePointer, limits } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** SHA-256 (hex) of an input document; a missing document is an empty one. */
-export const inputHash = (document: string | Buffer | null): string =>
-  createHash('sha256')
-    .update(document ?? '')
-    .digest('hex');
+export const inputHash = (document: string | Buffer | null): string => hash('sha256', document ?? '');
 
 /** The hash of an input in an external store, whose content no approval can cover. */
 export const unreadableInput = '';

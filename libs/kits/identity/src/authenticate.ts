@@ -182,6 +182,7 @@ function withHeaderPrincipal(
   presented: Presented,
   roles?: Readonly<Record<string, Role>>,
 ): Identity {
+  if (!presented.principalId && !presented.principalRole) return identity;
   const principalId = identity.principalId || plainName(presented.principalId);
   const wanted = plainName(presented.principalRole).toLowerCase();
   const role = wanted && grantsNoMore(wanted, identity.role, roles) ? wanted : identity.role;

@@ -1,7 +1,8 @@
 import { isRecord } from '@svc/json';
 import { createOutboundClient, type OutboundClient } from '@svc/outbound';
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { type BearerCheck, readHeader, type TokenRules, verifyToken } from './jwt';
+import type { BearerCheck } from './jwt';
+import { TokenVerifier, type TokenRules } from './token-verifier';
 
 export interface JwksSettings extends TokenRules {
   /** SVC_JWT_JWKS_URL. */
@@ -53,11 +54,13 @@ export function openJwks(settings: JwksSettings, hooks: JwksHooks): BearerCheck 
     timeoutMs: TIMEOUT_MS,
   });
   const keys = new RemoteKeys(() => fetchKeys(client, settings.url), hooks);
+  const verifier = new TokenVerifier(settings, () => hooks.nowMs());
   return async (token) => {
-    const { kid, alg } = readHeader(token) ?? {};
-    if (typeof kid !== 'string' || (alg !== 'RS256' && alg !== 'ES256')) return undefined;
+    const presented = verifier.read(token);
+    const { kid, alg } = presented?.header ?? {};
+    if (!presented || typeof kid !== 'string' || (alg !== 'RS256' && alg !== 'ES256')) return undefined;
     const found = await keys.find(kid);
-    return found?.algorithm === alg ? verifyToken(token, found, settings, hooks.nowMs()) : undefined;
+    return found?.algorithm === alg ? verifier.verify(presented, found) : undefined;
   };
 }
 

@@ -121,6 +121,26 @@ describe('JWTs of static keys', () => {
     rmSync(dir, { recursive: true });
   });
 
+  it('a token that was verified is refused when it has expired, or its key was replaced', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'jwt-'));
+    const publicKeyPath = join(dir, 'key.pem');
+    writeFileSync(publicKeyPath, pem(rsa.publicKey));
+    const jwt = open({ publicKey: '', publicKeyPath });
+    const exp = Math.floor(clockMs / 1_000) + 60;
+    const [brief, lasting] = [exp, exp + 600].map((at) =>
+      token({ exp: at }, { algorithm: 'RS256' }, rsa.privateKey),
+    ) as [string, string];
+
+    for (let i = 0; i < 2; i++) expect([jwt?.(brief), jwt?.(lasting)]).toEqual([expect.anything(), expect.anything()]);
+    clockMs = (exp + settings.clockSkewSec) * 1_000;
+    expect([jwt?.(brief), jwt?.(lasting)]).toEqual([undefined, expect.anything()]);
+    writeFileSync(publicKeyPath, pem(pair().publicKey));
+    clockMs += 30_000;
+
+    expect(await jwt?.(lasting)).toBeUndefined();
+    rmSync(dir, { recursive: true });
+  });
+
   it('is undefined without a key', () => {
     expect(open({ hmacSecret: '', publicKey: '' })).toBeUndefined();
   });

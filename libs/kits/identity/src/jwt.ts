@@ -1,23 +1,17 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { decode, verify, type Algorithm, type JwtHeader } from 'jsonwebtoken';
-import { sha256 } from './digest';
-import { isTenantName, roleName, type Identity } from './identity';
+import type { Algorithm } from 'jsonwebtoken';
+import type { Identity } from './identity';
 import { secretProblem } from './secret-strength';
+import { TokenVerifier, type TokenRules } from './token-verifier';
 import { watchFile } from './watched-file';
 
 /** Each variable is `SVC_JWT_` and the field's name; an unset variable is an empty string. */
-export interface JwtSettings {
+export interface JwtSettings extends TokenRules {
   /** Raw bytes, or `base64:` followed by base64. */
   hmacSecret: string;
   /** PEM, PKIX or PKCS1. */
   publicKey: string;
   publicKeyPath: string;
-  issuer: string;
-  audience: string;
-  defaultRole: string;
-  clockSkewSec: number;
-  /** TENANT_ID. */
-  defaultTenant: string;
   production: boolean;
 }
 
@@ -62,37 +56,13 @@ export function openJwt(
     return algorithm === 'RS256' ? (inline ?? file?.current()) : undefined;
   };
 
+  const verifier = new TokenVerifier(settings, nowMs);
   return (token) => {
-    const algorithm = readHeader(token)?.alg ?? 'none';
+    const presented = verifier.read(token);
+    const algorithm = presented?.header.alg ?? 'none';
     const key = keyFor(algorithm);
-    return key && verifyToken(token, { key, algorithm: algorithm as Algorithm }, settings, nowMs());
+    return presented && key && verifier.verify(presented, { key, algorithm: algorithm as Algorithm });
   };
-}
-
-/** Longer tokens are refused before they are decoded. */
-const MAX_TOKEN_CHARS = 8_192;
-
-/**
- * The unverified header of a token, which only selects among configured keys: keys and URLs in it are ignored. Undefined for what
- * is no token, and for one that requires an extension (`crit`), since none is supported.
- */
-export function readHeader(token: string): JwtHeader | undefined {
-  const header = token.length <= MAX_TOKEN_CHARS ? decode(token, { complete: true })?.header : undefined;
-  return header?.crit === undefined ? header : undefined;
-}
-
-/** Settings that tokens are verified with, whatever their keys are. */
-export type TokenRules = Pick<JwtSettings, 'issuer' | 'audience' | 'defaultRole' | 'clockSkewSec' | 'defaultTenant'>;
-
-/** The identity of a token with a valid signature of this key, and valid claims. */
-export function verifyToken(
-  token: string,
-  { key, algorithm }: { key: KeyObject; algorithm: Algorithm },
-  rules: TokenRules,
-  nowMs: number,
-): Identity | undefined {
-  const claims = verifyClaims(token, key, algorithm, rules, nowMs);
-  return claims && toIdentity(claims, rules);
 }
 
 function secretKey(secret: string, production: boolean): KeyObject {
@@ -113,53 +83,4 @@ function rsaKey(pem: string, variable: string): KeyObject {
   }
   if (key.asymmetricKeyType !== 'rsa') throw new Error(`${variable}: must be an RSA key`);
   return key;
-}
-
-/** Claims of a verified token; `exp` in seconds since 1970. */
-type Claims = Record<string, unknown> & { exp: number };
-
-function verifyClaims(
-  token: string,
-  key: KeyObject,
-  algorithm: Algorithm,
-  { issuer, audience, clockSkewSec }: TokenRules,
-  nowMs: number,
-): Claims | undefined {
-  try {
-    const claims = verify(token, key, {
-      algorithms: [algorithm],
-      issuer: issuer || 'svc-dev',
-      ...(audience && { audience }),
-      clockTolerance: clockSkewSec,
-      clockTimestamp: Math.floor(nowMs / 1_000),
-    });
-    return typeof claims === 'object' && typeof claims.exp === 'number' ? { ...claims, exp: claims.exp } : undefined;
-  } catch {
-    // Every failure results in the same 401, so a caller learns nothing about the keys.
-    return undefined;
-  }
-}
-
-/** Role, tenant, principal and cross-tenant claims. */
-function toIdentity(claims: Claims, settings: TokenRules): Identity | undefined {
-  const text = (name: string): string => {
-    const value = claims[name];
-    return typeof value === 'string' ? value.trim() : '';
-  };
-  const roles: unknown = claims['roles'];
-  const listed: unknown = Array.isArray(roles) ? roles.find((role) => typeof role === 'string') : undefined;
-  const tenant = text('tenant') || text('tenant_id') || settings.defaultTenant;
-  if (tenant && !isTenantName(tenant)) return undefined;
-  const principalId = text('sub') || text('principal_id');
-  return {
-    tenant,
-    principalId,
-    role: roleName(text('role') || (typeof listed === 'string' ? listed : '') || settings.defaultRole || 'viewer'),
-    keyId: '',
-    keyName: '',
-    allowCrossTenant: [true, 'true', '1'].includes(claims['allow_cross_tenant'] as boolean | string),
-    source: 'jwt',
-    submitter: `jwt:${sha256(`${settings.issuer || 'svc-dev'}\n${principalId}`).slice(0, 16)}`,
-    expiresAtMs: (claims.exp + settings.clockSkewSec) * 1_000,
-  };
 }

@@ -217,7 +217,9 @@ const toUserIdentity = (
 /** Returns the first match of the sources in order. */
 export async function findKey(digest: string, keys: readonly KeySource[]): Promise<Identity | undefined> {
   for (const source of keys) {
-    const found = await source.find(digest);
+    const finding = source.find(digest);
+    // Most keys are in memory, and an await costs as much as finding them.
+    const found = finding instanceof Promise ? await finding : finding;
     if (found) return found;
   }
   return undefined;

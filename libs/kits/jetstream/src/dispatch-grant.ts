@@ -1,5 +1,5 @@
 import { splitGrant, withGrant } from '@svc/contract';
-import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { getKeyId } from './packet-signature';
 
 /** Time in which a worker must start a dispatch after it was signed. See docs/reference/worker-protocol.md#grants. */
@@ -50,7 +50,7 @@ export const maxGrantBytes = 4_096;
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const getHeader = (keyId: string) => encode({ alg: 'EdDSA', typ: TYPE, kid: keyId });
-const sha256Hex = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const sha256Hex = (bytes: Uint8Array) => hash('sha256', bytes);
 
 /** @param key private Ed25519 key */
 export function openGrantSigner(key: KeyObject): GrantSigner {

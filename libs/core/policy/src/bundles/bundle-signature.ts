@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { createPublicKey, hash, sign, verify, type KeyObject } from 'node:crypto';
 import type { BundleRecord, BundleSignature } from './bundle-record';
 
 export interface SigningKey {
@@ -11,7 +11,7 @@ export interface SigningKey {
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
 /** SHA-256 of a bundle's text, hex. */
-export const contentHash = (content: string): string => createHash('sha256').update(content, 'utf8').digest('hex');
+export const contentHash = (content: string): string => hash('sha256', content);
 
 /** Signs the stored text of a bundle. See docs/reference/policy.md#bundles. */
 export const signBundle = (content: string, { id, key }: SigningKey): BundleSignature => ({

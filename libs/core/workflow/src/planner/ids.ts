@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A step id, or one item of a fan-out (a round of a loop without a body): `weigh`, `weigh[2]`. */
 export interface PathParts {
@@ -50,7 +50,7 @@ function attemptParts(match: RegExpExecArray | null): AttemptParts | undefined {
 
 /** Deterministic ids of a compensation job. */
 export function undoIds(about: readonly string[]): { jobId: string; idempotencyKey: string } {
-  const hex = createHash('sha256').update(JSON.stringify(about)).digest('hex');
+  const hex = hash('sha256', JSON.stringify(about));
   const uuid = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)];
   return { jobId: `comp-${uuid.join('-')}`, idempotencyKey: `saga:${hex.slice(0, 32)}` };
 }

@@ -230,7 +230,7 @@ scanners:
       files.scanners('scanners: 7');
       await eventually(() => expect(reports.at(-1)).toMatchObject({ kind: 'refused', what: 'scanners' }));
       expect(await checked(kernel, 'a pier-1234')).toEqual(['QUARANTINE', 'pier']);
-    }, 20_000);
+    });
 
     it('an invalid file is reported with its line, and the built-in ones are in effect', async () => {
       files.policy(withOutputRule);
