@@ -66,7 +66,7 @@ rules:
       { active_verdict: 'DENY', shadow_verdict: 'REQUIRE_APPROVAL', diff: 'approval_differ', active_rule_id: 'never' },
     ]);
     expect(of(all, 'job_id', allowed.body['job_id'])).toEqual([]);
-  }, 20_000);
+  });
 });
 
 describe('shadow decisions on jobs that the gateway places', () => {
@@ -94,5 +94,5 @@ describe('shadow decisions on jobs that the gateway places', () => {
       const ofJob = (await readComparisons(api)).filter(({ job_id: id }) => id === placed);
       expect(ofJob).toMatchObject([{ active_verdict: 'ALLOW', shadow_verdict: 'DENY' }]);
     });
-  }, 20_000);
+  });
 });

@@ -43,7 +43,7 @@ describe('scan threads', () => {
 
     expect(found).toMatchObject({ findings: [{ type: 'keyword_match', offset: 3, length: 9 }], truncated: false });
     expect(none?.findings).toEqual([]);
-  }, 20_000);
+  });
 
   it('a scan that exceeds its timeout is terminated, and the next one gets a new thread', async () => {
     open(tricky, 300);
