@@ -46,7 +46,8 @@ function fromList(text: string): Record<string, unknown>[] {
 function fromJson(text: string, origin: string): Record<string, unknown>[] {
   const document = parseJson(text, origin);
   const named = isRecord(document) && Array.isArray(document['keys']) ? document['keys'] : undefined;
-  if (named && Object.keys(document as object).length > 1) throw new Error(`${origin}: has fields besides the list "keys"`);
+  if (named && Object.keys(document as object).length > 1)
+    throw new Error(`${origin}: has fields besides the list "keys"`);
   const list = named ?? document;
   if (Array.isArray(list)) {
     return list.map((entry: unknown, i) => {
