@@ -45,17 +45,16 @@ function fromList(text: string): Record<string, unknown>[] {
 
 function fromJson(text: string, origin: string): Record<string, unknown>[] {
   const document = parseJson(text, origin);
-  const named = isRecord(document) && Array.isArray(document['keys']) ? document['keys'] : undefined;
-  if (named && Object.keys(document as object).length > 1)
-    throw new Error(`${origin}: has fields besides the list "keys"`);
-  const list = named ?? document;
+  const members = isRecord(document) ? document : {};
+  const named = Array.isArray(members['keys']) ? members['keys'] : undefined;
+  if (named && Object.keys(members).length > 1) throw new Error(`${origin}: has fields besides the list "keys"`);
+  const list: unknown = named ?? document;
   if (Array.isArray(list)) {
-    return list.map((entry: unknown, i) => {
-      const where = `${origin}: entry ${i + 1}`;
-      return typeof entry === 'string' ? { key: entry } : asEntry(entry, where);
-    });
+    return list.map((entry: unknown, i) =>
+      typeof entry === 'string' ? { key: entry } : asEntry(entry, `${origin}: entry ${i + 1}`),
+    );
   }
-  return Object.entries(isRecord(list) ? list : {}).map(([key, value], i) => {
+  return Object.entries(members).map(([key, value], i) => {
     const entry = asEntry(value, `${origin}: entry ${i + 1}`);
     if ('key' in entry && entry['key'] !== key) throw new Error(`${origin}: entry ${i + 1}: names two keys`);
     return { ...entry, key };
