@@ -27,7 +27,7 @@ export function userDeps(
     sealed: sealedTextsFrom(env),
     roles: () => roleBook.all(),
     rbac: () => license.entitlements().rbac,
-    hasApiKeys: () => keys.count() > 0,
+    takesApiKeys: () => keys.count() > 0 && !env.jwtRequired,
     sso: () => describeProviders(identity.providers, license),
     audited: (...args) => audit.audited(...args),
     onRefused: (refused) => audit.refusals.note(refused),

@@ -159,7 +159,7 @@ function buildSite({ store, set, production, trustedProxies, defects, refused, o
     limits: new SignInLimits(store.redis, { maxAttempts: 5, maxGlobalAttempts: 50, periodMs: 900_000 }),
     roles: () => builtInRoles,
     rbac: () => set.rbac,
-    hasApiKeys: () => true,
+    takesApiKeys: () => true,
     sso: async () => ({}),
     onRefused: (refusal) => void refused.push(refusal),
     announce: () => undefined,

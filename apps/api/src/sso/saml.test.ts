@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { useApi } from '../api.testing';
-import { browse, publicOrigin, type BrowserAnswer, type Jar } from './oidc.testing';
-import { newCertificate, openSamlIdp, type Facts, type SamlIdp } from './saml-idp.testing';
+import { browse, publicOrigin, type Jar } from './oidc.testing';
+import type { Facts, SamlIdp } from './saml-idp.testing';
+import { samlRoutes as routes, useSaml } from './saml.testing';
 
 jest.setTimeout(60_000);
 
-const routes = '/api/v1/auth/sso/saml';
 const acs = `${publicOrigin}${routes}/acs`;
 const invalid = { error: 'invalid_response' };
 const signature = 'its signature, encryption or conditions are not valid';
@@ -45,62 +43,14 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 describe('sign-in with SAML', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'svc-test-saml-'));
-  const env: Record<string, string> = {};
-  let spMetadata = '';
-  let idp: SamlIdp;
-  beforeAll(async () => {
-    const { cert, key } = await newCertificate('gateway.test');
-    writeFileSync(join(dir, 'sp.crt'), cert);
-    writeFileSync(join(dir, 'sp.key'), key);
-    idp = await openSamlIdp(() => spMetadata);
-    Object.assign(env, {
-      SVC_SAML_IDP_METADATA: idp.metadata,
-      SVC_SAML_BASE_URL: publicOrigin,
-      SVC_SAML_CERT_PATH: join(dir, 'sp.crt'),
-      SVC_SAML_KEY_PATH: join(dir, 'sp.key'),
-      API_PUBLIC_RATE_LIMIT_RPS: '100000',
-      API_PUBLIC_RATE_LIMIT_BURST: '100000',
-    });
-  });
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
-  const api = useApi({ env });
-  beforeEach(async () => {
-    api.license('enterprise');
-    spMetadata ||= await (await fetch(`${api.url}${routes}/metadata`)).text();
-  });
-
-  /** Begins a sign-in. @returns its state and the id of the request, which the provider has verified */
-  async function begin(jar: Jar, redirect = ''): Promise<{ state: string; request: string }> {
-    const { location } = await browse(api.url, `${routes}/login${redirect}`, jar);
-    const { search, searchParams } = new URL(location ?? '');
-    const query = Object.fromEntries(searchParams);
-    const octetString = search.slice(1, search.indexOf('&Signature='));
-    return { state: query['RelayState'] ?? '', request: await idp.receive('redirect', { query, octetString }) };
-  }
-  const post = (xml: string, state: string, jar: Jar): Promise<BrowserAnswer> =>
-    browse(api.url, `${routes}/acs`, jar, {
-      SAMLResponse: Buffer.from(xml).toString('base64'),
-      ...(state && { RelayState: state }),
-    });
-  /** Signs in with a response that was changed after it was signed. */
-  async function signIn(
-    change: (xml: string) => string = (xml) => xml,
-    facts: Partial<Facts> = {},
-    options: Parameters<SamlIdp['respond']>[2] = {},
-  ) {
-    const jar: Jar = new Map();
-    const { state, request } = await begin(jar);
-    const xml = await idp.respond(request, facts, options);
-    const changed = change(xml);
-    return { answer: await post(changed, state, jar), xml, changed, jar };
-  }
+  const world = useSaml((idp) => ({ SVC_SAML_IDP_METADATA: idp.metadata }));
+  const { api, begin, post, signIn } = world;
 
   it('the metadata name this service, its consumer service and its certificate', () => {
-    expect(spMetadata).toContain(`entityID="${publicOrigin}${routes}/metadata"`);
-    expect(spMetadata).toContain(`Location="${acs}"`);
-    expect(spMetadata).toContain('use="encryption"');
-    expect(spMetadata).toContain('WantAssertionsSigned="true"');
+    expect(world.spMetadata).toContain(`entityID="${publicOrigin}${routes}/metadata"`);
+    expect(world.spMetadata).toContain(`Location="${acs}"`);
+    expect(world.spMetadata).toContain('use="encryption"');
+    expect(world.spMetadata).toContain('WantAssertionsSigned="true"');
   });
 
   it.each([
@@ -128,7 +78,7 @@ describe('sign-in with SAML', () => {
   it('401: a response is accepted once, and in no other browser', async () => {
     const jar: Jar = new Map();
     const { state, request } = await begin(jar);
-    const xml = await idp.respond(request);
+    const xml = await world.idp.respond(request);
     const planted = await post(xml, state, new Map());
     const own = await signIn();
     const again = await post(own.xml, state, own.jar);
@@ -236,7 +186,7 @@ describe('sign-in with SAML', () => {
     it('that was used before, also with a new state', async () => {
       const jar: Jar = new Map();
       const first = await begin(jar);
-      const xml = await idp.respond(first.request, { assertionId: '_once' });
+      const xml = await world.idp.respond(first.request, { assertionId: '_once' });
       const accepted = await post(xml, first.state, jar);
       const { answer } = await signIn(undefined, { assertionId: '_once' });
 
@@ -247,32 +197,17 @@ describe('sign-in with SAML', () => {
 });
 
 describe('SAML with the binding POST, and sign-ins that begin at the provider', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'svc-test-saml-'));
-  const env: Record<string, string> = {};
-  let spMetadata = '';
-  let idp: SamlIdp;
-  beforeAll(async () => {
-    const { cert, key } = await newCertificate('gateway.test');
-    writeFileSync(join(dir, 'sp.crt'), cert);
-    writeFileSync(join(dir, 'sp.key'), key);
-    idp = await openSamlIdp(() => spMetadata);
-    writeFileSync(join(dir, 'idp.xml'), `<?xml version="1.0"?>\n<!-- of the provider -->\n${idp.metadata}`);
-    Object.assign(env, {
-      SVC_SAML_IDP_METADATA: join(dir, 'idp.xml'),
-      SVC_SAML_BASE_URL: publicOrigin,
-      SVC_SAML_CERT_PATH: join(dir, 'sp.crt'),
-      SVC_SAML_KEY_PATH: join(dir, 'sp.key'),
+  const world = useSaml((idp, dir) => {
+    const path = join(dir, 'idp.xml');
+    writeFileSync(path, `<?xml version="1.0"?>\n<!-- of the provider -->\n${idp.metadata}`);
+    return {
+      SVC_SAML_IDP_METADATA: path,
       SVC_SAML_BINDING: 'post',
       SVC_SAML_ALLOW_IDP_INITIATED: 'true',
       SVC_SAML_DISABLE_AUTO_PROVISION: 'true',
-    });
+    };
   });
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
-  const api = useApi({ env });
-  beforeEach(async () => {
-    api.license('enterprise');
-    spMetadata ||= await (await fetch(`${api.url}${routes}/metadata`)).text();
-  });
+  const { api, post } = world;
 
   it('200: a page that posts the signed request, and may do nothing else', async () => {
     const response = await fetch(`${api.url}${routes}/login`);
@@ -283,14 +218,12 @@ describe('SAML with the binding POST, and sign-ins that begin at the provider', 
       /^default-src 'none'; script-src 'sha256-[^']+'; form-action https:\/\/idp\.example\/sso; frame-ancestors 'none'; base-uri 'none'$/,
     );
     expect(response.headers.get('set-cookie')).toMatch(/^svc_saml=[\w-]{32}; Max-Age=600; Path=\/; HttpOnly; SameSite=None; Secure$/); // prettier-ignore
-    expect(await idp.receive('post', { body: { SAMLRequest: field('SAMLRequest') } })).toMatch(/^_[0-9a-f]{40}$/);
+    expect(await world.idp.receive('post', { body: { SAMLRequest: field('SAMLRequest') } })).toMatch(/^_[0-9a-f]{40}$/);
   });
 
   it('403: a user who does not exist, where none are provisioned', async () => {
-    const xml = await idp.respond('');
-    const answer = await browse(api.url, `${routes}/acs`, new Map(), {
-      SAMLResponse: Buffer.from(xml).toString('base64'),
-    });
+    const xml = await world.idp.respond('');
+    const answer = await post(xml, '', new Map());
 
     expect(answer.fragment).toMatchObject({ error: 'identity_resolution_failed' });
   });
@@ -302,10 +235,7 @@ describe('SAML with the binding POST, and sign-ins that begin at the provider', 
       expected: 0,
       act: { event_type: 'identity.change', action: 'user.created', severity: 'MEDIUM' },
     }); // prettier-ignore
-    const send = async (request: string) => {
-      const SAMLResponse = Buffer.from(await idp.respond(request)).toString('base64');
-      return browse(api.url, `${routes}/acs`, new Map(), { SAMLResponse });
-    };
+    const send = async (request: string) => post(await world.idp.respond(request), '', new Map());
 
     expect((await send('')).fragment).toMatchObject({ user_id: '1', username: 'carol' });
     expect((await send(`_${'a'.repeat(40)}`)).fragment).toMatchObject(invalid);

@@ -1,6 +1,7 @@
 import { decodePacket, grpcServices } from '@svc/contract';
 import { serviceDefinition } from '@svc/grpc';
 import { getSessionId, openSessions, type Sessions } from '@svc/identity';
+import { changeUser } from '@svc/users';
 import { apiEnv, Health, readEnv, silentLogger, systemClock } from '@svc/runtime';
 import { eventually } from '@svc/testing';
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
@@ -14,6 +15,7 @@ import { startGrpcServer, type ApiGrpcServer } from '../grpc/server';
 import { caller } from '../caller.testing';
 import { identities, keySession } from '../identities.testing';
 import { openCredentialNotices } from '../open-credential-notices';
+import { people, withUsers } from '../routes/users/people.testing';
 import { connectStream, received, startStreams, type StreamServer } from './streams.testing';
 
 const hourMs = 3_600_000;
@@ -22,7 +24,9 @@ describe('streams of a credential that has ended, long before their regular chec
   const keyFile = join(tmpdir(), `svc-revocation-keys-${process.pid}-${randomBytes(4).toString('hex')}.json`);
   const guest = { ...identities.admin, key: 'key-of-the-guest-0000000002', principal_id: 'guest' };
   writeFileSync(keyFile, JSON.stringify([guest]));
-  const api = useApi({ env: { SVC_API_KEYS_PATH: keyFile, GATEWAY_WS_REVALIDATION_INTERVAL: '1h' } });
+  const api = useApi({
+    env: { ...withUsers.env, SVC_API_KEYS_PATH: keyFile, GATEWAY_WS_REVALIDATION_INTERVAL: '1h' },
+  });
   const clock = systemClock();
   let streams: StreamServer;
   let rpc: ApiGrpcServer;
@@ -50,8 +54,8 @@ describe('streams of a credential that has ended, long before their regular chec
   }
 
   /** Opens a stream of each kind. */
-  async function openAll(key: string): Promise<Opened[]> {
-    const id = await api.given.job({ state: 'RUNNING' });
+  async function openAll(key: string, tenant = 'acme'): Promise<Opened[]> {
+    const id = await api.given.job({ tenant, state: 'RUNNING' });
     const socket = await connectStream(all(), { key });
     const ofJob = await connectStream(`${streams.url}/api/v1/jobs/${id}/stream`, { key });
     return [
@@ -171,6 +175,56 @@ describe('streams of a credential that has ended, long before their regular chec
 
     expect(await session.closed).toEqual([1008, 'revalidation_revoked']);
     expect(await Promise.all(open.map(({ ended }) => ended))).toEqual(ends);
+    await received(api, own);
+    own.socket.close();
+  });
+
+  it.each<[string, (id: string) => Promise<unknown>]>([
+    ['at this gateway', (id) => api.as('admin').del(`/api/v1/users/${id}`)],
+    [
+      'at another gateway',
+      async (id) => {
+        const { announce } = openCredentialNotices({ clock, log: silentLogger }, { bus: api.bus, senderId: 'gateway-2' });
+        const stored = await api.store.users.get(id);
+        if (!stored) throw new Error('no user');
+        const act = { event_type: 'identity.change', action: 'user.disabled', severity: 'MEDIUM' } as const;
+        await changeUser({ store: api.store, announce }, stored, ({ user }) => ({ user: { ...user, disabled: true }, act }));
+      },
+    ],
+  ])('a user who is disabled %s: the streams of their sessions of every kind', async (_, disable) => {
+    const { create, signIn: enter } = people(api);
+    // A tenant keeps one administrator.
+    await create({ username: 'Bob', role: 'admin' });
+    const id = await create({ role: 'admin' });
+    const open = await openAll(await enter());
+    const own = await connectStream(all(), { who: 'admin' });
+
+    await disable(id);
+
+    expect(await Promise.all(open.map(({ ended }) => ended))).toEqual(ends);
+    await received(api, own);
+    own.socket.close();
+  }); // prettier-ignore
+
+  it('a tenant that is suspended at another gateway: the streams of its keys and sessions of every kind', async () => {
+    const open = await openAll(identities.other.key, 'globex');
+    const session = await connectStream(all(), { key: await signIn(api.sessions, identities.other as never) });
+    const named = await connectStream(`${all()}?tenant_id=globex`, { who: 'everywhere' });
+    const own = await connectStream(all(), { who: 'admin' });
+
+    // The jobs keep running, so that no stream ends because of its job.
+    await api.store.tenants.change('globex', {
+      ...{ change: 'suspend', maxTenants: 0, fields: { reason: 'unpaid' }, actorTenant: 'acme' },
+      act: { event_type: 'tenant.changed', action: 'tenant.suspended', severity: 'HIGH' },
+    });
+
+    const endings = [...open, { ended: session.closed }, { ended: named.closed }].map(({ ended }) => ended);
+    expect(await Promise.all(endings)).toEqual([
+      ...ends.slice(0, -1),
+      'PERMISSION_DENIED',
+      [1008, 'revalidation_revoked'],
+      [1008, 'revalidation_revoked'],
+    ]);
     await received(api, own);
     own.socket.close();
   });

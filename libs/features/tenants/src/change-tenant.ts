@@ -80,7 +80,7 @@ export async function resumeTenant(deps: TenantDeps, request: TenantRequest, id:
 }
 
 /**
- * Begins the deletion of a suspended tenant, which the schedulers complete.
+ * Begins the deletion of a suspended tenant, which the gateways complete.
  *
  * @throws tenant_access_denied, tenant_protected, tenant_not_found, tenant_state_conflict, legal_hold_active
  */

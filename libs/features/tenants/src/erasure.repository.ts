@@ -97,11 +97,11 @@ export class ErasureRepository {
     const { redis, keys } = this;
     for (const name of namedEntries) {
       for (const entry of await redis.zrange(keys[name](), '0', '-1')) {
-        if (isEntryOf(tenant, entry)) await redis.zrem(keys[name](), entry);
+        if (namesTenant(tenant, entry)) await redis.zrem(keys[name](), entry);
       }
     }
     for (const entry of await redis.smembers(keys.limitsUsed()))
-      if (isEntryOf(tenant, entry)) await redis.srem(keys.limitsUsed(), entry);
+      if (namesTenant(tenant, entry)) await redis.srem(keys.limitsUsed(), entry);
     for (const run of await redis.zrange(keys.liveRuns(), '0', '-1'))
       if ((await this.tenantIn(keys.run(run))) === tenant) await redis.zrem(keys.liveRuns(), run);
     for await (const lists of redis.scanStream({ match: keys.workerJobs('*'), count: SCAN_COUNT })) {
@@ -156,7 +156,7 @@ export class ErasureRepository {
 
 const isOwner = (name: KeyName): boolean => hashOwners.has(name) || documentOwners.has(name) || name === 'memoryOwner';
 
-function isEntryOf(tenant: string, entry: string): boolean {
+function namesTenant(tenant: string, entry: string): boolean {
   const parsed: unknown = JSON.parse(entry);
   const named = Array.isArray(parsed) ? parsed : isRecord(parsed) ? Object.values(parsed) : [];
   return named.includes(tenant);

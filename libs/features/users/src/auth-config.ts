@@ -2,10 +2,10 @@ import type { AuthConfigView } from '@svc/contract';
 import type { UserDeps } from './user-deps';
 
 /** Ways to sign in, for clients that are not signed in yet. */
-export async function getAuthConfig({ settings, sealed, rbac, hasApiKeys, sso }: UserDeps): Promise<AuthConfigView> {
+export async function getAuthConfig({ settings, sealed, rbac, takesApiKeys, sso }: UserDeps): Promise<AuthConfigView> {
   const { isEnabled, defaultTenant, sessionTtlMs } = settings;
   return {
-    password_enabled: isEnabled || hasApiKeys(),
+    password_enabled: isEnabled || takesApiKeys(),
     user_auth_enabled: isEnabled,
     saml_enabled: false,
     saml_enterprise: true,

@@ -28,8 +28,8 @@ export interface UserDeps {
   roles(): Readonly<Record<string, Role>>;
   /** Whether permissions decide, rather than roles. */
   rbac(): boolean;
-  /** Whether there are configured API keys. */
-  hasApiKeys(): boolean;
+  /** Whether there are configured API keys that can sign in. */
+  takesApiKeys(): boolean;
   /** Sign-in at providers; empty = none. */
   sso(): Promise<Partial<AuthConfigView>>;
   /** Runs what an act records. */

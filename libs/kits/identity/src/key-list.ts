@@ -45,12 +45,20 @@ function fromList(text: string): Record<string, unknown>[] {
 
 function fromJson(text: string, origin: string): Record<string, unknown>[] {
   const document = parseJson(text, origin);
-  const list = isRecord(document) && Array.isArray(document['keys']) ? document['keys'] : document;
-  if (Array.isArray(list)) return list.map((entry: unknown, i) => asEntry(entry, `${origin}: entry ${i + 1}`));
-  return Object.entries(isRecord(list) ? list : {}).map(([key, entry], i) => ({
-    ...asEntry(entry, `${origin}: entry ${i + 1}`),
-    key,
-  }));
+  const members = isRecord(document) ? document : {};
+  const named = Array.isArray(members['keys']) ? members['keys'] : undefined;
+  if (named && Object.keys(members).length > 1) throw new Error(`${origin}: has fields besides the list "keys"`);
+  const list: unknown = named ?? document;
+  if (Array.isArray(list)) {
+    return list.map((entry: unknown, i) =>
+      typeof entry === 'string' ? { key: entry } : asEntry(entry, `${origin}: entry ${i + 1}`),
+    );
+  }
+  return Object.entries(members).map(([key, value], i) => {
+    const entry = asEntry(value, `${origin}: entry ${i + 1}`);
+    if ('key' in entry && entry['key'] !== key) throw new Error(`${origin}: entry ${i + 1}: names two keys`);
+    return { ...entry, key };
+  });
 }
 
 function parseJson(text: string, origin: string): unknown {
@@ -63,8 +71,7 @@ function parseJson(text: string, origin: string): unknown {
 }
 
 function asEntry(entry: unknown, where: string): Record<string, unknown> {
-  if (typeof entry === 'string') return { key: entry };
-  if (!isRecord(entry)) throw new Error(`${where}: must be an object with at least "key"`);
+  if (!isRecord(entry)) throw new Error(`${where}: must be an object with fields such as "tenant" and "role"`);
   const unknown = Object.keys(entry).find((field) => !known.includes(field));
   if (unknown !== undefined) throw new Error(`${where}: has a field that is not one of ${known.join(', ')}`);
   return entry;
@@ -99,6 +106,9 @@ function readEntry(entry: Record<string, unknown>, where: string, defaultTenant:
 function readTime(text: string, where: string): number {
   const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw new Error(`${where} must be a time such as 2030-01-31T00:00:00Z`);
+  const midnight = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  // `Date` reads 31 February as a day in March.
+  const isOnCalendar = !Number.isNaN(ms) && midnight.toISOString().startsWith(text.slice(0, 10));
+  if (!isOnCalendar) throw new Error(`${where} must be a time such as 2030-01-31T00:00:00Z`);
   return ms;
 }

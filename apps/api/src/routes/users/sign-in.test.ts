@@ -216,3 +216,14 @@ describe('sign-in without users', () => {
     });
   });
 });
+
+describe('sign-in where only tokens are accepted', () => {
+  const api = useApi({ env: { SVC_JWT_REQUIRED: 'true', SVC_JWT_HMAC_SECRET: 'k7Qm2-Zx9Rf4Wb8Tn6Vc3Yd5Hj1Lp0Sg' } });
+
+  it('401: an API key opens no session, since every request would refuse it; clients offer no password', async () => {
+    const { login } = people(api);
+
+    expect((await login({ username: '', password: identities.admin.key })).status).toBe(401);
+    expect((await api.anonymous.get('/api/v1/auth/config')).body).toMatchObject({ password_enabled: false });
+  });
+});

@@ -54,7 +54,13 @@ function readCertificates(provider: XmlElement): string[] {
 }
 
 /** Parsed, so that a broken certificate is reported at once. */
-const toPem = (base64: string): string => new X509Certificate(Buffer.from(base64, 'base64')).toString();
+function toPem(base64: string): string {
+  try {
+    return new X509Certificate(Buffer.from(base64, 'base64')).toString();
+  } catch (cause) {
+    throw new Error('the metadata has a certificate that cannot be read', { cause });
+  }
+}
 
 function toServiceUrl(location: string, httpsOnly: boolean): string {
   const url = URL.canParse(location) ? new URL(location) : undefined;

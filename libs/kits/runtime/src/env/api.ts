@@ -7,7 +7,7 @@ import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { delegationVariables } from './delegation';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { grantRules, grantVariables } from './dispatch-grants';
-import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
+import { gatewayAuthRules, gatewayAuthVariables, signInRules } from './gateway-auth';
 import { decisionLogVariables, evalVariables } from './governance';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
@@ -275,6 +275,7 @@ export const apiEnv = envSpec({
     grpcServerRules,
     gatewayRules,
     gatewayAuthRules,
+    signInRules,
     oidcRules,
     samlRules,
     userRules,

@@ -275,6 +275,19 @@ describe('development', () => {
   ])('an incomplete setting prevents startup: %s', (name, source) =>
     expect(readProblems(() => readEnv(apiEnv, source, dev))).toEqual([name]),
   );
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['SVC_USER_AUTH_ENABLED', { SVC_USER_AUTH_ENABLED: 'true', SVC_ADMIN_PASSWORD: 'p' }],
+    ['SVC_OIDC_REDIRECT_URI', { SVC_OIDC_ISSUER: 'https://i', SVC_OIDC_CLIENT_ID: 'c', SVC_OIDC_REDIRECT_URI: 'https://g' }],
+    ['SVC_SAML_ENABLED', { SVC_SAML_IDP_METADATA: 'm', SVC_SAML_CERT_PATH: 'c', SVC_SAML_KEY_PATH: 'k' }],
+  ])('sign-in prevents startup where SVC_JWT_REQUIRED refuses its sessions: %s', (name, signIn) => {
+    const tokens = { SVC_JWT_REQUIRED: 'true', SVC_JWT_HMAC_SECRET: strongKey };
+    const { SVC_OIDC_REDIRECT_URI: _, ...bearerOnly } = signIn;
+    const problems = (source: NodeJS.ProcessEnv) => readProblems(() => readEnv(apiEnv, source, dev));
+
+    expect([problems(signIn), problems({ ...tokens, ...signIn })]).toEqual([[], [name]]);
+    expect(problems({ ...tokens, ...bearerOnly })).toEqual(name === 'SVC_OIDC_REDIRECT_URI' ? [] : [name]);
+  }); // prettier-ignore
 });
 
 describe('data URLs', () => {

@@ -1,5 +1,8 @@
 import { variables, type EnvOf, type Rule } from './declare';
+import { isOidcOn, type OidcEnv } from './oidc';
+import type { Problem } from './problem';
 import { needed, refusedInProduction, strong } from './rules';
+import { isSamlOn, type SamlEnv } from './saml';
 
 const maxClockSkew = '5m';
 
@@ -89,7 +92,7 @@ export const gatewayAuthVariables = variables({
     name: 'SVC_JWT_REQUIRED',
     type: 'bool',
     default: 'false',
-    doc: 'Requires a JWT; API keys and cookies are rejected.',
+    doc: 'Requires a JWT; API keys, sessions and cookies are rejected, so sign-in of users must be off.',
   },
   allowedOrigins: {
     name: 'SVC_ALLOWED_ORIGINS',
@@ -168,3 +171,25 @@ export const gatewayAuthRules: Rule<Auth> = (env) => {
       : []),
   ];
 };
+
+/** Sign-in opens a session. With SVC_JWT_REQUIRED every session is refused, also right after sign-in. */
+export const signInRules: Rule<Auth & OidcEnv & SamlEnv & { readonly userAuth: boolean }> = (env) => {
+  if (!env.jwtRequired) return [];
+  return [
+    ...withoutSessions('SVC_USER_AUTH_ENABLED', env.userAuth),
+    ...withoutSessions('SVC_OIDC_REDIRECT_URI', isOidcOn(env) && env.oidcRedirectUri !== undefined),
+    ...withoutSessions('SVC_SAML_ENABLED', isSamlOn(env)),
+  ];
+};
+
+const withoutSessions = (name: string, isOn: boolean): Problem[] =>
+  isOn
+    ? [
+        {
+          name,
+          given: 'sign-in with sessions',
+          expected: 'no sign-in, because SVC_JWT_REQUIRED refuses sessions',
+          fix: 'Unset one of the two.',
+        },
+      ]
+    : [];
