@@ -26,7 +26,7 @@ const provider = new Provider(ISSUER, {
       client_id: CLIENT_ID,
       client_secret: CLIENT_SECRET,
       redirect_uris: [`${GATEWAY}/api/v1/auth/sso/oidc/callback`],
-      post_logout_redirect_uris: [`${GATEWAY}/login`],
+      post_logout_redirect_uris: ['/admin/queues', '/login'].map((page) => GATEWAY + page),
       backchannel_logout_uri: `${GATEWAY}/api/v1/auth/sso/oidc/backchannel-logout`,
       backchannel_logout_session_required: true,
     },
