@@ -37,7 +37,12 @@ describe('the doctor', () => {
     writeFileSync(license, 'broken');
 
     const found = await checks(
-      { SVC_ALLOW_INSECURE_NO_AUTH: 'true', SVC_API_KEY: 'changeme', SVC_LICENSE_FILE: license },
+      {
+        SVC_ALLOW_INSECURE_NO_AUTH: 'true',
+        SVC_ALLOW_HEADER_PRINCIPAL: 'false',
+        SVC_API_KEY: 'changeme',
+        SVC_LICENSE_FILE: license,
+      },
       60_000,
     );
 
