@@ -13,12 +13,17 @@ const SNAPSHOT_FRESH_MS = 60_000;
 
 const inTime = <T>(work: Promise<T>): Promise<T> =>
   withTimeout(work, ANSWER_MS, () => new Error('no answer within 5 s'));
-const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : 'unknown');
+
+/** A connection to a host with several addresses fails without a message, but with a code. */
+const reason = (cause: unknown): string =>
+  [isRecord(cause) && cause['message'], isRecord(cause) && cause['code']].find(Boolean)?.toString() ?? 'unknown';
 
 /** Redis: reachable, durable, with the same time; and what it holds about workers. */
 export async function checkStore(env: ApiEnv, nowMs: () => number): Promise<Finding[]> {
   const redis = await openRedis(env, 'request');
-  redis.on('error', () => undefined);
+  // Why there is no connection: the command only reports that it was retried.
+  let connectionError: Error | undefined;
+  redis.on('error', (problem: Error) => (connectionError = problem));
   try {
     const facts = await inTime(readRedisFacts(redis));
     const requirements = { minReplicas: env.redisMinReplicas, memoryLimitBytes: env.redisMemoryLimitBytes };
@@ -40,7 +45,7 @@ export async function checkStore(env: ApiEnv, nowMs: () => number): Promise<Find
       ...(await inTime(checkWorkers(store, nowMs()))),
     ];
   } catch (cause) {
-    const what = `Redis at ${new URL(env.redisUrl).host} cannot be used: ${reason(cause)}`;
+    const what = `Redis at ${new URL(env.redisUrl).host} cannot be used: ${reason(connectionError ?? cause)}`;
     return [
       error('store_unreachable', what, 'Start Redis (npm start runs one), or correct REDIS_URL and its credentials.'),
     ];
