@@ -26,7 +26,7 @@ const provider = new Provider(ISSUER, {
       client_id: CLIENT_ID,
       client_secret: CLIENT_SECRET,
       redirect_uris: [`${GATEWAY}/api/v1/auth/sso/oidc/callback`],
-      post_logout_redirect_uris: [`${GATEWAY}/login`],
+      post_logout_redirect_uris: ['/admin/queues', '/login'].map((page) => GATEWAY + page),
       backchannel_logout_uri: `${GATEWAY}/api/v1/auth/sso/oidc/backchannel-logout`,
       backchannel_logout_session_required: true,
     },
@@ -45,6 +45,8 @@ const provider = new Provider(ISSUER, {
     backchannelLogout: { enabled: true },
     rpInitiatedLogout: { enabled: true },
   },
+  // The package connects to public addresses only; the gateway, which it notifies of a sign-out, is on this machine.
+  fetch: (url, { dispatcher: _, ...options }) => fetch(url, options),
   ttl: { Session: 3_600, Grant: 3_600, Interaction: 600, IdToken: 3_600, AccessToken: 3_600, AuthorizationCode: 60 },
   findAccount: (_ctx, name) => ({
     accountId: name,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readInfo, runningSupervisor, writeInfo } from '../stack/info';
+import { readRunningInfo, writeInfo } from '../stack/info';
 import { ensureStackCredentials, poolsFile } from '../stack/stores';
 import { setRedisPoolUser, untilNatsAccepts } from './apply';
 import { workerAccess, type WorkerAccess } from './worker-access';
@@ -25,8 +25,7 @@ export async function addLocalWorker(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<LocalWorker> {
   const infoFile = join(dataDir, 'stack.json');
-  const found = readInfo(infoFile);
-  const info = found && (found.supervisor_pid === process.pid || runningSupervisor(infoFile)) ? found : undefined;
+  const info = readRunningInfo(infoFile);
   const added = { [pool]: [workerId] };
   const { identities } = ensureStackCredentials(dataDir, info?.pools_file ?? poolsFile(env), added);
   const { nats, redis } = info?.pids ?? {};

@@ -36,7 +36,7 @@ export function checkSettings(env: ApiEnv): Finding[] {
   return [
     info('rules', `${env.production ? 'production' : 'development'} rules are in effect`),
     ...flags.flatMap(([isOn, name, what]) =>
-      isOn ? [warning('insecure_flag', `${name}: ${what}`, `Unset ${name}.`)] : [],
+      isOn ? [warning('insecure_flag', `${name} is on: ${what}`, `Set ${name}=false.`)] : [],
     ),
     ...envFindings(apiEnv, env).map(({ finding, what, fix }) => warning(finding, what, fix)),
     ...(weakKey
@@ -44,7 +44,13 @@ export function checkSettings(env: ApiEnv): Finding[] {
       : []),
     ...(password
       ? []
-      : [warning('default_credentials', 'Redis is used without a password', 'Set REDIS_PASSWORD and an ACL.')]),
+      : [
+          warning(
+            'default_credentials',
+            'Redis is used without a password',
+            'Create a user in Redis, and set its name and password in REDIS_URL.',
+          ),
+        ]),
     ...(isJwtOn && !env.jwtAudience
       ? [
           warning(
@@ -72,6 +78,7 @@ export function checkCertificates(env: ApiEnv, nowMs: number): Finding[] {
     ['NATS_TLS_CERT', env.natsTlsCert],
     ['REDIS_TLS_CA', env.redisTlsCa],
     ['REDIS_TLS_CERT', env.redisTlsCert],
+    ['SVC_SAML_CERT_PATH', env.samlCertPath],
   ] as const;
   return files.flatMap(([name, file]) => (file ? checkCertificate(name, file, nowMs) : []));
 }
@@ -82,7 +89,8 @@ function checkCertificate(name: string, file: string, nowMs: number): Finding[] 
     const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS);
     const fix = 'Replace the file; services read it again.';
     if (days < 0) return [error('certificate', `${name} expired on ${validTo}`, fix)];
-    return days <= SOON_DAYS ? [warning('certificate', `${name} expires in ${days} days`, fix)] : [];
+    const left = days === 1 ? '1 day' : `${days} days`;
+    return days <= SOON_DAYS ? [warning('certificate', `${name} expires in ${left}, on ${validTo}`, fix)] : [];
   } catch {
     return [error('certificate', `${name} names a file that is no readable certificate`, 'Set it to a PEM file.')];
   }

@@ -13,12 +13,17 @@ const SNAPSHOT_FRESH_MS = 60_000;
 
 const inTime = <T>(work: Promise<T>): Promise<T> =>
   withTimeout(work, ANSWER_MS, () => new Error('no answer within 5 s'));
-const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : 'unknown');
+
+/** A connection to a host with several addresses fails without a message, but with a code. */
+const reason = (cause: unknown): string =>
+  [isRecord(cause) && cause['message'], isRecord(cause) && cause['code']].find(Boolean)?.toString() ?? 'unknown';
 
 /** Redis: reachable, durable, with the same time; and what it holds about workers. */
 export async function checkStore(env: ApiEnv, nowMs: () => number): Promise<Finding[]> {
   const redis = await openRedis(env, 'request');
-  redis.on('error', () => undefined);
+  // Why there is no connection: the command only reports that it was retried.
+  let connectionError: Error | undefined;
+  redis.on('error', (problem: Error) => (connectionError = problem));
   try {
     const facts = await inTime(readRedisFacts(redis));
     const requirements = { minReplicas: env.redisMinReplicas, memoryLimitBytes: env.redisMemoryLimitBytes };
@@ -40,8 +45,10 @@ export async function checkStore(env: ApiEnv, nowMs: () => number): Promise<Find
       ...(await inTime(checkWorkers(store, nowMs()))),
     ];
   } catch (cause) {
-    const what = `Redis at ${new URL(env.redisUrl).host} does not answer: ${reason(cause)}`;
-    return [error('store_unreachable', what, 'Start Redis, or correct REDIS_URL and its credentials.')];
+    const what = `Redis at ${new URL(env.redisUrl).host} cannot be used: ${reason(connectionError ?? cause)}`;
+    return [
+      error('store_unreachable', what, 'Start Redis (npm start runs one), or correct REDIS_URL and its credentials.'),
+    ];
   } finally {
     redis.disconnect();
   }
@@ -68,7 +75,13 @@ export async function checkWorkers(
   return Object.entries(topics).flatMap(([topic, named]) => {
     const names = (Array.isArray(named) ? named : [named]).map(String);
     if (names.some((name) => live.has(name))) return [];
-    return [warning('no_workers', `no worker serves ${topic}`, `Start a worker of pool ${names.join(' or ')}.`)];
+    return [
+      warning(
+        'no_workers',
+        `no worker serves ${topic}`,
+        `Start a worker of pool ${names.join(' or ')}; see "Write a worker" in README.md.`,
+      ),
+    ];
   });
 }
 
@@ -80,24 +93,29 @@ export async function checkBus(env: ApiEnv, nowUs: () => number): Promise<Findin
     await inTime(bus.flush()).finally(() => bus.drain());
     return [info('bus', `NATS at ${host}`)];
   } catch (cause) {
-    const fix = 'Start NATS with JetStream, or correct NATS_URL and its credentials.';
-    return [error('bus_unreachable', `NATS at ${host} does not answer: ${reason(cause)}`, fix)];
+    const fix = 'Start NATS with JetStream (npm start runs one), or correct NATS_URL, its credentials and NATS_TLS_*.';
+    return [error('bus_unreachable', `NATS at ${host} cannot be used: ${reason(cause)}`, fix)];
   }
 }
 
-/** The gateway: ready, at the address of its environment. */
-export async function checkGateway(env: ApiEnv): Promise<Finding[]> {
+/** The gateway: ready, at the address of its environment. @param ca authorities of its certificate, PEM; undefined = those of Node */
+export async function checkGateway(env: ApiEnv, ca?: string): Promise<Finding[]> {
   const { host, port } = env.httpAddr;
   const name = host === '' || host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   const url = `${env.httpTlsCert ? 'https' : 'http'}://${name}:${port}/readyz`;
   try {
-    const { status, text } = await createOutboundClient({ allow: [name], timeoutMs: ANSWER_MS }).request(url);
+    const settings = { allow: [name], timeoutMs: ANSWER_MS, ...(ca && { tls: { ca } }) };
+    const { status, text } = await createOutboundClient(settings).request(url);
     if (status === 200) return [info('gateway', `ready at ${url}`)];
     return [
-      error('gateway_not_ready', `${url} answers ${status}: ${text().slice(0, 200)}`, 'See the checks in the answer.'),
+      error(
+        'gateway_not_ready',
+        `${url} answers ${status}: ${text().slice(0, 200)}`,
+        'Correct the checks that fail in the answer; the log of the gateway has more.',
+      ),
     ];
   } catch (cause) {
-    const fix = 'Start the gateway, or run the doctor with its environment.';
+    const fix = 'Start the gateway (npm start), or run the doctor with its environment.';
     return [error('gateway_unreachable', `${url}: ${reason(cause)}`, fix)];
   }
 }

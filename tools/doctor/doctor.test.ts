@@ -20,7 +20,7 @@ describe('the doctor', () => {
       ...more,
     };
     const clock = { ...systemClock(), nowMs: () => Date.now() + laterMs, nowUs: () => (Date.now() + laterMs) * 1_000 };
-    const findings = await diagnose(environment, clock);
+    const findings = await diagnose(environment, { clock });
     return new Map(findings.map(({ check, severity, what, fix }) => [check, { severity, what, fix }]));
   };
 
@@ -29,7 +29,10 @@ describe('the doctor', () => {
 
     for (const check of ['store_unreachable', 'bus_unreachable', 'gateway_unreachable'])
       expect([check, found.get(check)]).toEqual([check, expect.objectContaining({ severity: 'error' })]);
-    expect(found.get('store_unreachable')?.fix).toContain('REDIS_URL');
+    expect(found.get('store_unreachable')).toMatchObject({
+      what: expect.stringContaining('ECONNREFUSED'),
+      fix: expect.stringContaining('REDIS_URL'),
+    });
   });
 
   it('reports a skewed clock, insecure flags, default credentials and an invalid license', async () => {
@@ -37,7 +40,12 @@ describe('the doctor', () => {
     writeFileSync(license, 'broken');
 
     const found = await checks(
-      { SVC_ALLOW_INSECURE_NO_AUTH: 'true', SVC_API_KEY: 'changeme', SVC_LICENSE_FILE: license },
+      {
+        SVC_ALLOW_INSECURE_NO_AUTH: 'true',
+        SVC_ALLOW_HEADER_PRINCIPAL: 'false',
+        SVC_API_KEY: 'changeme',
+        SVC_LICENSE_FILE: license,
+      },
       60_000,
     );
 
@@ -45,7 +53,10 @@ describe('the doctor', () => {
       severity: 'error',
       what: expect.stringMatching(/differs by [56]\d{4} ms/),
     });
-    expect(found.get('insecure_flag')?.what).toContain('SVC_ALLOW_INSECURE_NO_AUTH');
+    expect(found.get('insecure_flag')).toMatchObject({
+      what: 'SVC_ALLOW_INSECURE_NO_AUTH is on: requests without credentials are accepted',
+      fix: 'Set SVC_ALLOW_INSECURE_NO_AUTH=false.',
+    });
     expect(found.get('license')).toMatchObject({ severity: 'error', what: expect.stringContaining('fallback') });
     expect(found.has('default_credentials')).toBe(true);
     expect(found.get('bus')).toMatchObject({ severity: 'info' });
@@ -71,7 +82,7 @@ describe('the doctor', () => {
     expect(found.get('no_workers')).toEqual({
       severity: 'warning',
       what: 'no worker serves job.default',
-      fix: 'Start a worker of pool demo.',
+      fix: 'Start a worker of pool demo; see "Write a worker" in README.md.',
     });
   });
 
@@ -89,6 +100,6 @@ describe('the doctor', () => {
       { severity: 'error', check: 'b', what: 'x', fix: 'Do it.' },
     ]);
 
-    expect(text).toBe('error    b: x\n         Fix: Do it.\ninfo     a: w\n1 errors, 0 warnings');
+    expect(text).toBe('error    b: x\n         Fix: Do it.\ninfo     a: w\n1 error, 0 warnings');
   });
 });

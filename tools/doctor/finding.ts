@@ -26,6 +26,9 @@ export function formatFindings(findings: readonly Finding[]): string {
     const head = `${severity.padEnd(8)} ${check}: ${what}`;
     return fix ? `${head}\n         Fix: ${fix}` : head;
   });
-  const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
-  return [...lines, `${count('error')} errors, ${count('warning')} warnings`].join('\n');
+  const count = (severity: Severity) => {
+    const found = findings.filter((one) => one.severity === severity).length;
+    return `${found} ${severity}${found === 1 ? '' : 's'}`;
+  };
+  return [...lines, `${count('error')}, ${count('warning')}`].join('\n');
 }

@@ -31,10 +31,12 @@ export interface StackInfo extends StoreAccess {
   supervisor_pid: number;
 }
 
-/** Replaces the file atomically, so that readers never see a partial file. */
-export function writeInfo(file: string, info: StackInfo): void {
+export const writeInfo = (file: string, info: StackInfo): void => writePrivately(file, info);
+
+/** Writes JSON for its owner only. Replaces the file atomically, so that readers never see a partial file. */
+export function writePrivately(file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   chmodSync(draft, 0o600);
   renameSync(draft, file);
 }
@@ -44,6 +46,12 @@ export const removeInfo = (file: string) => rmSync(file, { force: true });
 /** Content of the file; undefined when no stack runs on this folder. */
 export const readInfo = (file: string): StackInfo | undefined =>
   existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StackInfo) : undefined;
+
+/** Content of the file if its stack runs, also within this process. */
+export function readRunningInfo(file: string): StackInfo | undefined {
+  const info = readInfo(file);
+  return info?.supervisor_pid === process.pid || runningSupervisor(file) !== undefined ? info : undefined;
+}
 
 /** @returns the process id of another running stack on this folder, if any */
 export function runningSupervisor(file: string): number | undefined {

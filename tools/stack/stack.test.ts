@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Redis from 'ioredis';
 import { accepts, eventually } from '@svc/testing';
+import { readGatewayEnvironment } from './gateway-environment';
 import { startStack, type ServicePlan, type Stack, type StackInfo, type StackOptions } from './index';
 
 const main = 'tools/stack/sample-service.fixture.cjs';
@@ -70,6 +71,16 @@ describe('startStack', () => {
     expect(statSync(join(stack.info.data_dir, 'stack.json')).mode & 0o777).toBe(0o600);
     expect(Object.keys(written.pids)).toEqual(['redis', 'nats', 'scheduler', 'api']);
     expect(written.license).toBe('enterprise');
+  });
+
+  it('stores what the gateway reads of its environment for the doctor, for its owner only', async () => {
+    const { env = {}, caFile } = readGatewayEnvironment(stack.info.data_dir) ?? {};
+
+    expect(await gatewayEnv(stack)).toMatchObject(env);
+    expect(env).toMatchObject({ NATS_URL: stack.info.nats_url, GATEWAY_HTTP_ADDR: expect.any(String) });
+    expect(env).not.toHaveProperty('PATH');
+    expect(caFile).toBe(stack.info.ca_file);
+    expect(statSync(join(stack.info.data_dir, 'gateway-env.json')).mode & 0o777).toBe(0o600);
   });
 
   it('creates one key per role, and two administrators for one tenant', () => {

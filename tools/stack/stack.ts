@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { buildApps } from './build';
 import { ensureCertificates } from './certificates';
 import { getAddress, environments } from './environment';
+import { keepGatewayEnvironment, removeGatewayEnvironment } from './gateway-environment';
 import { removeInfo, runningSupervisor, writeInfo, type StackInfo } from './info';
 import { ensureKeys } from './keys';
 import { ensureAuditKeys } from './audit-keys';
@@ -85,6 +86,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await Promise.all(running.map((service) => service.stop(servicesStopWithinMs)));
     for (const store of [...stores].reverse()) await store.stop(storeStopsWithinMs);
     removeInfo(infoFile);
+    removeGatewayEnvironment(dataDir);
   };
 
   try {
@@ -95,6 +97,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       await Promise.all(running.filter(({ name }) => stage.includes(name)).map((service) => service.start()));
     }
     isUp = true;
+    keepGatewayEnvironment(dataDir, plan.gatewayEnv);
     writeInfo(infoFile, info());
   } catch (error) {
     await stop();
@@ -129,6 +132,7 @@ interface Plan {
   natsWorkersFile: string | undefined;
   storeAccess(): StoreAccess;
   processes: ProcessPlan[];
+  gatewayEnv: NodeJS.ProcessEnv;
   info: Omit<StackInfo, keyof StoreAccess | 'pids'>;
 }
 
@@ -197,6 +201,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
     natsWorkersFile: stores.natsWorkersFile,
     storeAccess: () => stores.access(),
     processes,
+    gatewayEnv: gateway ?? {},
     info: {
       base_url: `${hasTls(gateway) ? 'https' : 'http'}://${getAddress(gateway, 'GATEWAY_HTTP_ADDR')}`,
       grpc_addr: getAddress(gateway, 'GATEWAY_GRPC_ADDR'),

@@ -29,6 +29,7 @@ import { eventually, useServers, type Servers } from '@svc/testing';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mountAdmin } from './admin/mount-admin';
 import { buildContext } from './build-context';
 import { caller, type Calls } from './caller.testing';
 import type { ApiContext } from './context';
@@ -49,6 +50,8 @@ export interface UseApiOptions {
   env?: Readonly<Record<string, string>>;
   mount?: Partial<MountOptions>;
   context?: (ctx: ApiContext) => ApiContext;
+  /** Also serves the admin pages. */
+  admin?: boolean;
 }
 
 /** Subject and encoded body of a published packet. */
@@ -319,7 +322,9 @@ async function start(
     ...wanted.mount,
   };
   const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
-  const listening = await serve(mount(routes, ctx, options).finish(), {
+  const surface = mount(routes, ctx, options);
+  if (wanted.admin) mountAdmin(surface.app, boot, { store: platform.store, users: ctx.users, surface: options });
+  const listening = await serve(surface.finish(), {
     host: '127.0.0.1',
     port: 0,
     ...timeouts,

@@ -1,12 +1,8 @@
 import { queues } from '@svc/queues.config';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { apiKeys, useAdminSite } from './admin.testing';
+import { openBrowser } from './browser.testing';
 import { givenJobs } from './jobs.testing';
-
-const quiet = [
-  '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync',
-]; // prettier-ignore
 
 describe('in a browser', () => {
   const site = useAdminSite();
@@ -16,8 +12,7 @@ describe('in a browser', () => {
   let complaints: string[];
 
   beforeAll(async () => {
-    const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-    browser = await chromium.launch({ executablePath, args: quiet });
+    browser = await openBrowser();
   }, 60_000);
   afterAll(() => browser.close());
   beforeEach(async () => {

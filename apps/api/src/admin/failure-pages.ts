@@ -9,7 +9,7 @@ import { ownPage } from './sign-in';
 const isForEyes = (req: Request): boolean => /\btext\/html\b/.test(req.headers.accept ?? '');
 
 const advice: Readonly<Record<number, string>> = {
-  403: 'What you signed in with may not see this. Sign out and use another key.',
+  403: 'Your role does not permit this page. Sign out, then sign in as an administrator.',
   404: 'Nothing of that name is here. Records of ended jobs are kept for some days only.',
   503: 'The store does not answer. Try again in a moment.',
 };

@@ -46,6 +46,8 @@ input { width: 100%; margin-top: .25rem; padding: .6rem .75rem; border: 1px soli
   background: var(--ground); color: inherit; font: inherit; }
 button { margin-top: 1.25rem; width: 100%; padding: .65rem 1rem; border: 0; border-radius: .375rem; cursor: pointer;
   background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; }
+.button { display: block; padding: .6rem 1rem; border: 1px solid var(--accent); border-radius: .375rem; text-align: center;
+  text-decoration: none; font-weight: 600; }
 header form { display: contents; }
 header button { width: auto; margin: 0; padding: 0; background: none; color: var(--accent); font-weight: 400;
   text-decoration: underline; }

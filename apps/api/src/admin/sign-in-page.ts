@@ -8,10 +8,17 @@ export interface SignInView {
   tenant?: string;
   /** Admin page to open after signing in. */
   next?: string;
+  providers: readonly ProviderLink[];
+}
+
+/** Where a sign-in at an identity provider begins. */
+export interface ProviderLink {
+  title: string;
+  href: string;
 }
 
 /** The page never contains the submitted password or key. */
-export const signInPage = ({ problem, username, tenant, next }: SignInView): Page => ({
+export const signInPage = ({ problem, username, tenant, next, providers }: SignInView): Page => ({
   title: 'Sign in',
   body: html`<main class="narrow">
 <h1>Sign in</h1>
@@ -30,6 +37,7 @@ ${problem && html`<div class="card notice bad" role="alert" id="problem">${probl
 ${next && html`<input type="hidden" name="next" value="${next}">`}
 <button>Sign in</button>
 </form>
+${providers.map(({ title, href }) => html`<p class="below"><a class="button" href="${href}">${title}</a></p>`)}
 <p class="soft below">The <a href="/swagger/">API documentation</a> is open to everyone.</p>
 </main>`,
 }); // prettier-ignore

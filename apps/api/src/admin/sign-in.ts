@@ -8,7 +8,7 @@ import { adminAccess } from './admit';
 import type { AdminDeps } from './deps';
 import { isOwnForm } from './own-form';
 import { sendPage } from './page';
-import { signInPage, signOutPage } from './sign-in-page';
+import { signInPage, signOutPage, type SignInView } from './sign-in-page';
 
 const home = '/admin/queues';
 /** The same response to every failed sign-in, so that it reveals nothing about the account or key. */
@@ -20,9 +20,9 @@ const formBody = express.urlencoded({ extended: false, limit: '8kb', parameterLi
 /** `/admin/login` and `/admin/logout`. See docs/reference/users.md#sign-in. */
 export function signIn(deps: AdminDeps): express.Router {
   const router = express.Router({ caseSensitive: true });
-  router.get('/login', (req, res) => {
+  router.get('/login', async (req, res) => {
     const next = ownPage(req.query['next']);
-    sendPage(res, 200, signInPage(next ? { next } : {}));
+    await sendSignIn(req, res, deps, 200, next ? { next } : {});
   });
   router.post('/login', onlyOwnForms, form, async (req, res) => {
     const { next, ...entered } = readFields(req.body);
@@ -32,7 +32,7 @@ export function signIn(deps: AdminDeps): express.Router {
     try {
       signedIn = await signInTo(deps.users, entered, getOrigin(req), (role) => mayUse({ role }, adminAccess, gate));
     } catch (error) {
-      return sendRefusal(res, error, { ...entered, next: target ?? '' });
+      return sendRefusal(req, res, deps, error, { ...entered, next: target ?? '' });
     }
     // Also ends a session that an attacker may have planted in the browser.
     await endNamedSessions(deps.users, { cookie: req.headers.cookie });
@@ -53,19 +53,43 @@ const onlyOwnForms: RequestHandler = (req, _res, next) =>
 
 const isSecure = (req: Request, { secureCookies }: AdminDeps): boolean => secureCookies || req.secure;
 
+/** The page leads to the identity providers as well, where there are any. */
+async function sendSignIn(
+  req: Request,
+  res: Response,
+  { users }: AdminDeps,
+  status: number,
+  view: Omit<SignInView, 'providers'>,
+): Promise<void> {
+  const { oidc_login_url: oidc, saml_login_url: saml } = await users.sso();
+  // With its origin: a path would be one of SVC_AUTH_REDIRECT_URL, which may be another application.
+  const back = encodeURIComponent(`${req.protocol}://${req.get('host')}${view.next || home}`);
+  const providers = [
+    ...(oidc ? [{ title: 'Sign in with single sign-on', href: `${oidc}?redirect=${back}` }] : []),
+    ...(saml ? [{ title: 'Sign in with SAML', href: `${saml}?redirect=${back}` }] : []),
+  ];
+  sendPage(res, status, signInPage({ ...view, providers }));
+}
+
 /** @throws what is no refusal of the sign-in */
-function sendRefusal(res: Response, error: unknown, { username, tenant, next }: Fields): void {
+async function sendRefusal(
+  req: Request,
+  res: Response,
+  deps: AdminDeps,
+  error: unknown,
+  { username, tenant, next }: Fields,
+): Promise<void> {
   if (!(error instanceof AppError)) throw error;
   const { status } = error.toBody();
   if (status === 429) {
     const waitSec = error.headers['Retry-After'] ?? '1';
     res.setHeader('Retry-After', waitSec);
-    return sendPage(res, 429, signInPage({ problem: `Too many tries. Try again in ${waitSec} s.` }));
+    return sendSignIn(req, res, deps, 429, { problem: `Too many tries. Try again in ${waitSec} s.` });
   }
   if (status !== 401 && status !== 403) throw error;
   const needsCode = error.errorCode === 'auth_totp_required';
   const problem = needsCode ? 'Enter the password again, with a code of your authenticator.' : refused;
-  sendPage(res, 401, signInPage({ problem, username, tenant, next }));
+  await sendSignIn(req, res, deps, 401, { problem, username, tenant, next });
 }
 
 /** Express' form parser, with its errors mapped to ours. */

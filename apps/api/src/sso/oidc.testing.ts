@@ -1,5 +1,5 @@
 import { signInAt, startExampleProvider, type ExampleProvider } from '@svc/fixtures/sso';
-import { useApi, type Api } from '../api.testing';
+import { useApi, type Api, type UseApiOptions } from '../api.testing';
 
 /** Origin at which browsers reach the gateway; the tests send such requests to its port. */
 export const publicOrigin = 'http://gateway.test';
@@ -27,7 +27,10 @@ export interface OidcWorld {
 }
 
 /** A gateway with the example provider. Call at the top of a `describe`. */
-export function useOidc(more: Readonly<Record<string, string>> = {}): OidcWorld {
+export function useOidc(
+  more: Readonly<Record<string, string>> = {},
+  options: Pick<UseApiOptions, 'admin'> = {},
+): OidcWorld {
   let provider: ExampleProvider | undefined;
   // The gateway reads it when it starts, after the provider.
   const env: Record<string, string> = {};
@@ -46,7 +49,7 @@ export function useOidc(more: Readonly<Record<string, string>> = {}): OidcWorld 
     });
   }, 60_000);
   afterAll(() => provider?.stop());
-  const api = useApi({ env });
+  const api = useApi({ ...options, env });
   beforeEach(() => {
     api.license('enterprise');
     if (provider) provider.tamper = undefined;
