@@ -4,4 +4,4 @@ export { bootstrapAdmin, type FirstAdmin } from './bootstrap-admin';
 export { userRoutes, type UserContext } from './routes';
 export { endNamedSessions } from './own-sessions';
 export { signIn, type SignedIn, type SignInRequest } from './sign-in';
-export { buildSignInAct, changeUser, coversRole, toAuthUser, type RequestOrigin, type UserDeps } from './user-deps';
+export { buildSignInAct, changeUser, toAuthUser, type RequestOrigin, type UserDeps } from './user-deps';

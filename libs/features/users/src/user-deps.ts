@@ -1,14 +1,4 @@
-import {
-  AppError,
-  type AuditAct,
-  type AuthConfigView,
-  type AuthUser,
-  type Caller,
-  grants,
-  type Permission,
-  resolvePermissions,
-  type Role,
-} from '@svc/contract';
+import { AppError, type AuditAct, type AuthConfigView, type AuthUser, type Caller, type Role } from '@svc/contract';
 import { addressBucket, type RefusedRequest } from '@svc/http';
 import type { Authenticate, Passwords, SealedTexts, Sessions, SignInLimits } from '@svc/identity';
 import type { Clock, Random } from '@svc/platform';
@@ -86,14 +76,6 @@ export const toAuthUser = (user: UserRecord): AuthUser => ({
   updated_at: user.updated_at,
   ...(user.last_login_at && { last_login_at: user.last_login_at }),
 });
-
-/** Whether a role permits all that another one does. */
-export function coversRole(roles: Readonly<Record<string, Role>>, held: string, wanted: string): boolean {
-  const permissions = resolvePermissions(held, roles);
-  return [...resolvePermissions(wanted, roles)].every(
-    (permission) => permissions.has(permission) || grants(permissions, permission as Permission),
-  );
-}
 
 /** An audit event about a change of a user. */
 export const buildAct = (
