@@ -38,7 +38,6 @@ export interface UserRecord {
   username: string;
   /** Unique among the enabled users of its tenant, ignoring case. */
   email?: string;
-  email_verified?: boolean;
   display_name?: string;
   given_name?: string;
   family_name?: string;
@@ -52,7 +51,6 @@ export interface UserRecord {
   scim?: ScimUserFacts;
   /** Argon2id hash as PHC string; absent = the user cannot sign in by password. */
   password?: string;
-  must_change_password?: boolean;
   totp?: StoredFactor;
   /** ISO 8601, as the times below: the last synchronization by a provider. */
   synced_at?: string;

@@ -98,15 +98,15 @@ function merge(
   return { ...user, last_login_at: now, updated_at: hasChanged(before, user) ? now : before.updated_at };
 }
 
-const toSynced = ({ role, email, emailVerified, displayName }: ProviderProfile) => ({
+const toSynced = ({ role, email, displayName }: ProviderProfile) => ({
   role,
-  ...(email !== undefined && { email, email_verified: emailVerified }),
+  ...(email !== undefined && { email }),
   ...(displayName !== undefined && { display_name: displayName }),
 });
 
 const withoutEmail = ({ email: _, ...profile }: ProviderProfile): ProviderProfile => profile;
 
-const comparedFields = ['role', 'email', 'email_verified', 'display_name', 'subjects'] as const;
+const comparedFields = ['role', 'email', 'display_name', 'subjects'] as const;
 const hasChanged = (before: UserRecord, after: UserRecord): boolean => changedFields(before, after).length > 0;
 const changedFields = (before: UserRecord, after: UserRecord): string[] =>
   comparedFields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));

@@ -78,7 +78,6 @@ export async function updateUser(
     const changed = {
       ...user,
       ...(email && { email }),
-      ...(email && email.toLowerCase() !== user.email?.toLowerCase() && { email_verified: false }),
       ...(display_name && { display_name }),
       ...(role && { role }),
     };
