@@ -6,7 +6,7 @@ import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 /** Who created a user: the users API or the first start, a sign-in at a provider, or SCIM. */
-export type UserSource = 'user' | 'oidc' | 'saml' | 'scim';
+type UserSource = 'user' | 'oidc' | 'saml' | 'scim';
 
 /** A second factor of a password sign-in. */
 export interface StoredFactor {
@@ -84,7 +84,7 @@ export interface UserWrite {
 /** What a user is found by, besides the id. */
 export type UserLookup = 'name' | 'email' | 'subject' | 'external';
 
-export type UserWriteOutcome =
+type UserWriteOutcome =
   | { kind: 'written'; revision: number; generation: number }
   | { kind: 'changed' | 'last_admin' }
   | { kind: 'taken'; lookup: UserLookup }

@@ -10,7 +10,7 @@ export interface ProvisionRules {
   syncs: boolean;
 }
 
-export type ProvisionOutcome =
+type ProvisionOutcome =
   | { kind: 'user'; user: UserRecord; generation: number }
   | { kind: 'unknown' | 'disabled' }
   /** The user name or the address belongs to another user, who is not linked to this identity. */

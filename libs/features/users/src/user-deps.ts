@@ -31,7 +31,7 @@ export interface UserDeps {
   settings: UserSettings;
 }
 
-export interface UserSettings {
+interface UserSettings {
   /** SVC_USER_AUTH_ENABLED. */
   isEnabled: boolean;
   /** TENANT_ID. */
@@ -120,7 +120,7 @@ export const buildSignInAct = (user: UserRecord, method: string, { ip, requestId
 const MAX_TRIES = 8;
 
 /** A change of a user: the whole new record, and how it is recorded. */
-export interface UserChange {
+interface UserChange {
   user: UserRecord;
   act: AuditAct;
   endSessions?: boolean;

@@ -3,7 +3,7 @@ import { keys, runScript, luaJson } from '@svc/store';
 import type { Redis } from 'ioredis';
 
 /** The SCIM token as it is stored: by its SHA-256, since it has 256 random bits. */
-export interface StoredScimToken {
+interface StoredScimToken {
   digest: string;
   mask: string;
   revision: number;
@@ -13,7 +13,7 @@ export interface StoredScimToken {
   previousUntilMs: number;
 }
 
-export interface TokenWrite extends Omit<StoredScimToken, 'revision'> {
+interface TokenWrite extends Omit<StoredScimToken, 'revision'> {
   /** The revision as it was read; 0 = there was none. */
   expected: number;
   act: AuditAct;

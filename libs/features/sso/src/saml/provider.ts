@@ -3,7 +3,7 @@ import { createOutboundClient } from '@svc/outbound';
 import { parseIdpMetadata, type IdpMetadata } from './idp-metadata';
 import type { SamlSettings } from './settings';
 
-export interface SamlProviderDeps {
+interface SamlProviderDeps {
   nowMs(): number;
   onProblem(message: string, error: unknown): void;
 }
