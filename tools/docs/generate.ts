@@ -2,7 +2,17 @@
  * Generates pages of docs/ from the declared tables: `npm run docs`. With --check it writes nothing and fails when a page
  * is out of date.
  */
-import { builtInRoles, endpoints, errorCodes, permissions, streams, subjects, type Access } from '@svc/contract';
+import {
+  builtInRoles,
+  endpoints,
+  errorCodes,
+  grants,
+  permissions,
+  resolvePermissions,
+  streams,
+  subjects,
+  type Access,
+} from '@svc/contract';
 import { openapi } from '@svc/http';
 import { queues } from '@svc/queues.config';
 import {
@@ -172,22 +182,20 @@ const permissionsPage = () => {
         ? [`\`${endpoint.id}\``]
         : [],
     );
-  const holders = (permission: string) =>
-    Object.entries(builtInRoles).flatMap(([name, role]) =>
-      (role.permissions as readonly string[]).includes(permission) ? [name] : [],
-    );
+  const roles = Object.keys(builtInRoles);
+  const inherited = Object.entries(builtInRoles).flatMap(([name, { inherits }]) =>
+    inherits.map((parent) => `\`${name}\` inherits from \`${parent}\``),
+  );
   return page(
     'Permissions',
     'libs/contract/src/permissions.ts',
-    '`admin` holds all of them through `admin.*`. A permission without endpoints is reserved for a later capability.',
+    `The permissions that each built-in role grants, including inherited ones: ${inherited.join(', ')}. \`admin\` grants all of them through \`admin.*\`. They decide where the license entitles RBAC; without it, the roles of a route do. A permission without endpoints is reserved for a later capability.`,
     table(
-      ['Permission', 'Guards', 'Built-in roles other than admin'],
+      ['Permission', ...roles.map((role) => `\`${role}\``), 'Endpoints'],
       permissions.map((permission) => [
         `\`${permission}\``,
+        ...roles.map((role) => (grants(resolvePermissions(role), permission) ? 'yes' : '')),
         guards(permission).join(', ') || 'reserved',
-        holders(permission)
-          .filter((role) => role !== 'admin')
-          .join(', '),
       ]),
     ),
   );

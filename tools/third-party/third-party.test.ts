@@ -1,78 +1,32 @@
-import { decodePacket, encodePacket, jobRequestPacket, jobStatusName, toJobStatus, type Packet } from '@svc/contract';
-import { endChild, eventually, spawnLeashed } from '@svc/testing';
-import type { ChildProcess } from 'node:child_process';
-import { connect, type NatsConnection } from 'nats';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { encodePacket, jobRequestPacket, jobStatusName, toJobStatus } from '@svc/contract';
+import { eventually } from '@svc/testing';
 import { join } from 'node:path';
-import { Client } from '../demo/client';
-import { startStack, type Stack } from '../stack';
-import { coreServices } from '../stack/settings';
 import { installPythonSdk, requirePython, scriptPath } from './python';
+import { patience, type StartedWorker, useWorkerStack } from './worker-stack.testing';
 
 jest.setTimeout(120_000);
 
-const services = coreServices.filter(({ name }) => name === 'scheduler' || name === 'api');
-const patience = { withinMs: 60_000, everyMs: 50 };
-
 /**
- * The built gateway and scheduler, with workers that use only the published Python package, and one on sdk/python, each
- * with the credentials that the stack created for it.
+ * Workers that use only the published Python package, and one on sdk/python, each with the credentials that the stack created
+ * for it.
  */
 describe('workers in Python', () => {
-  let stack: Stack;
-  let connection: NatsConnection;
-  const workers: ChildProcess[] = [];
-  const received: Packet[] = [];
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-third-party-'));
-  const packages = join(dataDir, 'python-sdk');
-  let sdk: { process: ChildProcess; output: () => string };
+  const use = useWorkerStack({
+    // Signatures and sessions warn from the start, attestation from the end of the first part.
+    env: { WORKER_READINESS_TTL: '1h', SVC_PACKET_SIGNATURES: 'warn' },
+    workers: { demo: ['py-worker', 'py-agent', 'py-sdk'] },
+  });
+  const { admin, job, submit, until, results } = use;
+  const packages = join(use.dataDir, 'python-sdk');
+  let sdk: StartedWorker;
 
   beforeAll(async () => {
-    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_READINESS_REQUIRED: 'true' };
-    stack = await startStack({
-      dataDir,
-      // Signatures and sessions warn from the start, attestation from the end of the first part.
-      env: { ...env, WORKER_READINESS_TTL: '1h', SVC_PACKET_SIGNATURES: 'warn' },
-      services,
-      usualPorts: false,
-      workers: { demo: ['py-worker', 'py-agent', 'py-sdk'] },
-    });
-    const { nats_url: servers, nats_user: user, nats_password: pass } = stack.info;
-    connection = await connect({ servers, user, pass });
-    for (const subject of ['sys.job.>', 'sys.alert']) {
-      connection.subscribe(subject, {
-        callback: (_, { data }) => {
-          const decoded = decodePacket(data);
-          if (decoded.kind === 'ok') received.push(decoded.packet);
-        },
-      });
-    }
-    await connection.flush();
     installPythonSdk(packages);
     await Promise.all([startWorker('worker.py', 'py-worker'), startWorker('agent.py', 'py-agent'), startSdkWorker()]);
   }, 180_000);
-  afterAll(async () => {
-    await Promise.all(workers.map((worker) => endChild(worker)));
-    await connection?.close();
-    await stack?.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }, 30_000);
 
-  async function startWorker(script: string, id: string, more: NodeJS.ProcessEnv = {}) {
-    const access = stack.info.workers['demo']?.find(({ worker_id }) => worker_id === id);
-    if (!access) throw new Error(`no credentials for ${id}`);
-    const { nats_url: NATS_URL, redis_url: REDIS_URL } = access;
-    const env = { ...process.env, NATS_URL, REDIS_URL, WORKER_ID: id, ...more };
-    const worker = spawnLeashed(requirePython(), [scriptPath(script)], { env, output: 'pipe' });
-    workers.push(worker);
-    let output = '';
-    for (const stream of [worker.stdout, worker.stderr]) stream?.on('data', (data: Buffer) => (output += String(data)));
-    await eventually(() => {
-      if (!output.includes('ready')) throw new Error(`${script} is not ready: ${output}`);
-    }, patience);
-    return { process: worker, output: () => output };
-  }
+  const startWorker = (script: string, id: string, more: NodeJS.ProcessEnv = {}) =>
+    use.start(requirePython(), [scriptPath(script)], { ...use.access(id), WORKER_ID: id, ...more });
 
   async function startSdkWorker(): Promise<void> {
     const env = { PYTHONPATH: packages, SDK_PREFIX: 'sdk-', SVC_POOL: 'demo' };
@@ -80,19 +34,6 @@ describe('workers in Python', () => {
   }
   const runs = (id: string) => sdk.output().match(new RegExp(`ran ${id} `, 'g'))?.length ?? 0;
 
-  const admin = () => new Client(stack.info, 'admin');
-  async function submit(topic: string, prompt = 'hello', context = {}): Promise<string> {
-    const { status, body } = await admin().post('/api/v1/jobs', { topic, prompt, context });
-    expect([status, body]).toEqual([200, expect.objectContaining({ job_id: expect.any(String) as string })]);
-    return String(body['job_id']);
-  }
-  const job = async (id: string) => (await admin().get(`/api/v1/jobs/${id}`)).body;
-  const until = (id: string, fields: object) =>
-    eventually(async () => expect(await job(id)).toMatchObject(fields), patience);
-  const results = (id: string, worker: string) =>
-    received.flatMap((packet) =>
-      packet.kind === 'job_result' && packet.sender_id === worker && packet.body.job_id === id ? [packet.body] : [],
-    );
   /** The job's state may be readable before this test has received the result. */
   const onlyResult = (id: string, worker: string) =>
     eventually(() => {
@@ -116,7 +57,7 @@ describe('workers in Python', () => {
     }, patience);
     expect(new Set(echoed.map(([result]) => result?.dispatch?.dispatch_id)).size).toBe(200);
     const dispatch = expect.objectContaining({ attempt: 1, assigned_worker_id: 'py-worker' }) as object;
-    const identity = expect.objectContaining({ tenant_id: stack.info.principals.admin.tenant }) as object;
+    const identity = expect.objectContaining({ tenant_id: use.info().principals.admin.tenant }) as object;
     expect(echoed).toEqual(ids.map(() => [{ dispatch, identity }]));
     expect(JSON.stringify(await storedResult(ids[7] ?? ''))).toContain('hello 7');
   });
@@ -144,11 +85,8 @@ describe('workers in Python', () => {
     expect(status).toBe(200);
     await eventually(() => expect(results(id, 'py-worker')).toHaveLength(1), patience);
     const [result] = results(id, 'py-worker');
-    const cancels = received.flatMap((packet) =>
-      packet.kind === 'job_cancel' && packet.body.job_id === id ? [packet.body.dispatch] : [],
-    );
     expect(jobStatusName(result?.status ?? 0)).toBe('CANCELLED');
-    expect(cancels[0]).toEqual(result?.dispatch);
+    expect(use.cancels(id)[0]).toEqual(result?.dispatch);
     expect(await job(id)).toMatchObject({ state: 'CANCELLED' });
   });
 
@@ -213,7 +151,10 @@ describe('workers in Python', () => {
       const draft = { job_id: id, topic: 'job.demo.sdk-echo', tenant_id: 'default', dispatch: result?.dispatch };
       const repeat = jobRequestPacket({ trace_id: 't', sender_id: 'scheduler', nowUs: Date.now() * 1_000 }, draft);
 
-      await connection.jetstream().publish('worker.py-sdk.jobs', encodePacket(repeat), { msgID: `${id}-repeated` });
+      await use
+        .connection()
+        .jetstream()
+        .publish('worker.py-sdk.jobs', encodePacket(repeat), { msgID: `${id}-repeated` });
 
       await eventually(() => expect(results(id, 'py-sdk')).toHaveLength(2), patience);
       expect(results(id, 'py-sdk')[1]).toEqual(result);
@@ -242,7 +183,7 @@ describe('workers in Python', () => {
       await until(id, { state: 'SUCCEEDED' });
       const result = await onlyResult(id, 'py-sdk');
       expect(sdk.output()).toContain(`[job_id=${id} attempt=1 dispatch_id=${result?.dispatch?.dispatch_id} trace_id=`);
-      const secrets = Object.values(stack.info.workers).flatMap((all) =>
+      const secrets = Object.values(use.info().workers).flatMap((all) =>
         all.map(({ nats_url }) => new URL(nats_url).password),
       );
       expect(secrets.length).toBeGreaterThan(0);
@@ -251,7 +192,7 @@ describe('workers in Python', () => {
   });
 
   describe('while attestation warns', () => {
-    const refusals = async () => (await fetch(stack.info.metrics_urls['scheduler'] ?? '')).text();
+    const refusals = async () => (await fetch(use.info().metrics_urls['scheduler'] ?? '')).text();
     const counted = (kind: string, reason: string) =>
       new RegExp(
         `^svc_scheduler_worker_refusals_total\\{(?=.*kind="${kind}")(?=.*reason="${reason}")(?=.*mode="warn")`,
@@ -285,7 +226,6 @@ describe('workers in Python', () => {
   });
 
   it('no packet was rejected', () => {
-    const alerts = received.flatMap(({ kind, body }) => (kind === 'alert' && 'error_code_enum' in body ? [body] : []));
-    expect(alerts.filter(({ error_code_enum: code }) => code >= 100 && code < 200)).toEqual([]);
+    expect(use.rejections()).toEqual([]);
   });
 });

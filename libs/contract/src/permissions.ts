@@ -70,8 +70,8 @@ export const builtInRoles: Readonly<Record<string, Role>> = {
 export function resolvePermissions(
   role: string,
   roles: Readonly<Record<string, Role>> = builtInRoles,
-): ReadonlySet<string> {
-  const held = new Set<string>();
+): ReadonlySet<Permission> {
+  const held = new Set<Permission>();
   // Each role is visited once: the number of ways to a common ancestor grows exponentially.
   const visited = new Set([role]);
   for (const name of visited) {
@@ -85,3 +85,17 @@ export function resolvePermissions(
 /** Equality, `admin.*`, or a granted `<resource>.*`. */
 export const grants = (held: ReadonlySet<string>, wanted: Permission): boolean =>
   held.has(wanted) || held.has('admin.*') || held.has(`${wanted.slice(0, wanted.indexOf('.'))}.*`);
+
+/** Whether each of these permissions is granted. `admin.*` is granted by itself alone. */
+export const grantsAll = (held: ReadonlySet<string>, wanted: Iterable<Permission>): boolean =>
+  [...wanted].every((permission) => grants(held, permission));
+
+/**
+ * Whether a role permits everything that another one does. Callers may grant the roles that their own role covers, and a user
+ * who changes to a role that covers the previous one loses no permission. Every role covers an unknown one.
+ */
+export const coversRole = (
+  role: string,
+  other: string,
+  roles: Readonly<Record<string, Role>> = builtInRoles,
+): boolean => grantsAll(resolvePermissions(role, roles), resolvePermissions(other, roles));

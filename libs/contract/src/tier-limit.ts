@@ -1,6 +1,6 @@
 import { AppError } from './errors';
 
-export interface TierLimit {
+interface TierLimit {
   /** For people, such as `there are 3 workers and the plan allows 3`. */
   message: string;
   /** Name of the entitlement, such as `max_workers`. */

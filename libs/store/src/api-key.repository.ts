@@ -36,12 +36,12 @@ export interface KeyUses {
   lastMs: number;
 }
 
-export interface ChangedApiKey {
+interface ChangedApiKey {
   id: string;
   digest: string;
 }
 
-export type CreateKeyOutcome = { kind: 'created' } | { kind: 'full'; count: number };
+type CreateKeyOutcome = { kind: 'created' } | { kind: 'full'; count: number };
 
 /** How long the record of a revoked key is kept. */
 const REVOKED_KEEP_SEC = 30 * 86_400;

@@ -77,7 +77,7 @@ const ofShard = {
   agentsChanged: { template: '{shard}:agents-changed', type: 'zset', holds: 'ids of agents whose new status is not applied to their jobs and workers yet, by the time of the change (µs)', kept: 'until it is' },
 
   // tenants
-  tenant: { template: '{shard}:tenant:<tenant>', type: 'hash', holds: 'a tenant that was created, suspended or deleted: `status`, `revision`, names, reason, times (µs), progress of its deletion', kept: 'for ever' },
+  tenant: { template: '{shard}:tenant:<tenant>', type: 'hash', holds: 'a tenant that was created, suspended or deleted: `status`, names, reason, times (µs), progress of its deletion', kept: 'for ever' },
   knownTenants: { template: '{shard}:tenants-known', type: 'set', holds: 'tenants with such a record that are not deleted', kept: 'for ever' },
   stoppedTenants: { template: '{shard}:tenants-stopped', type: 'set', holds: 'tenants that are suspended or being deleted', kept: 'until they are not' },
   tenantsChanged: { template: '{shard}:tenants-changed', type: 'zset', holds: 'tenants whose suspension is not applied to their jobs yet, and those being deleted, by the time of the change (µs)', kept: 'until it is applied' },
@@ -211,7 +211,7 @@ const ofInstallation = {
   scimGroups: { template: 'svc:scim:groups', type: 'hash', holds: 'name of a SCIM group in lower case to its id', kept: 'until removed' },
   scimGroupsWith: { template: 'svc:scim:groups-with:<user>', type: 'set', holds: 'ids of the SCIM groups that have a user as a member', kept: 'until the user leaves' },
   scimRoleChanges: { template: 'svc:scim:role-changes', type: 'hash', holds: 'id of a user whose SCIM groups changed to the number of changes, until the role is as the groups want it', kept: 'until applied' },
-  scimToken: { template: 'svc:scim:token', type: 'hash', holds: 'SCIM token: SHA-256 `digest`, `mask`, `revision`, `created_at`, `created_by`, and the `previous` digest with the time until which it is valid (`previous_until`, ms)', kept: 'until replaced' },
+  scimToken: { template: 'svc:scim:token', type: 'hash', holds: 'SCIM token: SHA-256 `digest`, `mask`, `revision`, and the `previous` digest with the time until which it is valid (`previous_until`, ms)', kept: 'until replaced' },
   rateLimit: { template: 'svc:rl:<bucket>', type: 'any', holds: 'rate limiter', kept: 'its window' },
   workerSnapshot: { template: 'sys:workers:snapshot', type: 'string', holds: 'snapshot of all live workers (JSON)', kept: 'for ever' },
   liveWorkers: { template: 'svc:workers:count', type: 'zset', holds: 'ids of live workers for the license limit, by last heartbeat (ms)', kept: '2 min' },

@@ -30,7 +30,7 @@ export interface StoredSession {
   user?: Omit<UserRecord, 'password' | 'totp'>;
 }
 
-export interface SessionTimes {
+interface SessionTimes {
   nowMs: number;
   /** Time without use after which a session ends. */
   idleMs: number;

@@ -22,7 +22,7 @@ export interface TenantRecord {
 
 export type TenantChange = 'create' | 'suspend' | 'resume' | 'delete' | 'finish';
 
-export interface TenantChangeRequest {
+interface TenantChangeRequest {
   change: TenantChange;
   /** Of the license, for `create`; 0 or less = unlimited. */
   maxTenants: number;

@@ -6,7 +6,7 @@ import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 /** Who created a user: the users API or the first start, a sign-in at a provider, or SCIM. */
-export type UserSource = 'user' | 'oidc' | 'saml' | 'scim';
+type UserSource = 'user' | 'oidc' | 'saml' | 'scim';
 
 /** A second factor of a password sign-in. */
 export interface StoredFactor {
@@ -38,7 +38,6 @@ export interface UserRecord {
   username: string;
   /** Unique among the enabled users of its tenant, ignoring case. */
   email?: string;
-  email_verified?: boolean;
   display_name?: string;
   given_name?: string;
   family_name?: string;
@@ -52,7 +51,6 @@ export interface UserRecord {
   scim?: ScimUserFacts;
   /** Argon2id hash as PHC string; absent = the user cannot sign in by password. */
   password?: string;
-  must_change_password?: boolean;
   totp?: StoredFactor;
   /** ISO 8601, as the times below: the last synchronization by a provider. */
   synced_at?: string;
@@ -86,7 +84,7 @@ export interface UserWrite {
 /** What a user is found by, besides the id. */
 export type UserLookup = 'name' | 'email' | 'subject' | 'external';
 
-export type UserWriteOutcome =
+type UserWriteOutcome =
   | { kind: 'written'; revision: number; generation: number }
   | { kind: 'changed' | 'last_admin' }
   | { kind: 'taken'; lookup: UserLookup }

@@ -7,7 +7,7 @@ import { identities, type Who } from '../identities.testing';
 import { startGrpcServer } from './server';
 
 type Answer = Record<string, unknown>;
-export interface GrpcAnswer {
+interface GrpcAnswer {
   /** Name of the gRPC status. */
   code: string;
   answer?: Answer;

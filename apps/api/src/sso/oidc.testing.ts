@@ -16,7 +16,7 @@ export interface BrowserAnswer {
   setCookies: string[];
 }
 
-export interface OidcWorld {
+interface OidcWorld {
   api: Api;
   readonly provider: ExampleProvider;
   /** A request of a browser, which keeps its cookies and follows no redirects. */

@@ -4,13 +4,13 @@ import { text } from '../fields';
 import { shape } from '../shape';
 
 /** Reasons for which a caller may not use a route, in the order of the checks. */
-export const routeRefusals = [
+const routeRefusals = [
   'key_scope_insufficient',
   'permission_missing',
   'role_not_permitted',
   'entitlement_missing',
 ] as const;
-export type RouteRefusal = (typeof routeRefusals)[number];
+type RouteRefusal = (typeof routeRefusals)[number];
 
 export interface RoutePermission {
   id: string;

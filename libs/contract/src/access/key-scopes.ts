@@ -1,5 +1,5 @@
 /** Scopes that give a key the permissions of a role, on every resource. See docs/reference/access.md#scopes. */
-export const roleScopes = ['read', 'viewer', 'write', 'operator', 'admin'] as const;
+const roleScopes = ['read', 'viewer', 'write', 'operator', 'admin'] as const;
 
 /** Resources that a key may be limited to. */
 export const scopedResources = [

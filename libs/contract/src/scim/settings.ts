@@ -7,10 +7,10 @@ const access = { roles: ['admin'] } as const;
 const refusals = ['tenant_access_denied', 'tier_limit_exceeded', 'store_unavailable'] as const;
 
 /** Where the SCIM token is kept: issued here, set in the environment, or nowhere. */
-export const scimTokenSources = ['redis', 'env', 'none'] as const;
-export type ScimTokenSource = (typeof scimTokenSources)[number];
+const scimTokenSources = ['redis', 'env', 'none'] as const;
+type ScimTokenSource = (typeof scimTokenSources)[number];
 
-export interface ScimManagedUser {
+interface ScimManagedUser {
   id: string;
   userName: string;
   displayName: string;

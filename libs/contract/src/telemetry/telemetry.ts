@@ -4,7 +4,7 @@ import { anyObject, text } from '../fields';
 import type { Access } from '../permissions';
 import { shape } from '../shape';
 
-export const telemetryModes = ['off', 'local_only', 'anonymous'] as const;
+const telemetryModes = ['off', 'local_only', 'anonymous'] as const;
 /** `local_only`: snapshots are stored and never sent. `anonymous`: they are sent. See docs/operations.md#telemetry. */
 export type TelemetryMode = (typeof telemetryModes)[number];
 

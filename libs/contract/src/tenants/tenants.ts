@@ -4,7 +4,7 @@ import { count, pageLimit, text, trimmed } from '../fields';
 import type { Access } from '../permissions';
 import { shape } from '../shape';
 
-export const tenantStatuses = ['active', 'suspended', 'deleting', 'deleted'] as const;
+const tenantStatuses = ['active', 'suspended', 'deleting', 'deleted'] as const;
 export type TenantStatus = (typeof tenantStatuses)[number];
 
 /** A tenant. See docs/reference/tenants.md. */

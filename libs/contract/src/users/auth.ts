@@ -68,7 +68,7 @@ export const getAuthConfig = endpoint({
   errors: [],
 });
 
-export interface LoginBody {
+interface LoginBody {
   username: string;
   password: string;
   tenant?: string;

@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint';
 import { count, text } from '../fields';
 import { shape } from '../shape';
 
-export interface OwnSession {
+interface OwnSession {
   id: string;
   method: string;
   address: string;

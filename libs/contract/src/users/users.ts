@@ -123,7 +123,7 @@ export const deleteUser = endpoint({
   otherTenant: 'absent',
 });
 
-export interface SetPasswordBody {
+interface SetPasswordBody {
   password: string;
 }
 

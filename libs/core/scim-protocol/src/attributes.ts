@@ -35,7 +35,7 @@ export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Attributes of every resource; they belong to no schema. */
-export const commonAttributes: readonly Attribute[] = [
+const commonAttributes: readonly Attribute[] = [
   {
     name: 'schemas',
     type: 'reference',

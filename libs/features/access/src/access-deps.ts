@@ -1,4 +1,4 @@
-import { AppError, everyTenant, managedScope, resolvePermissions, type Caller } from '@svc/contract';
+import { AppError, everyTenant, managedScope, type Caller } from '@svc/contract';
 import type { GateRules } from '@svc/http';
 import type { License } from '@svc/identity';
 import type { Clock, Random } from '@svc/platform';
@@ -24,18 +24,6 @@ export const gateRules = ({ license, roleBook }: Pick<AccessDeps, 'license' | 'r
   isEntitled: (name) => license.entitlements()[name],
   roles: () => roleBook.all(),
 });
-
-/** Whether every one of these permissions is held: `admin.*` holds all, and is held only by itself. */
-export const holdsAll = (held: ReadonlySet<string>, wanted: Iterable<string>): boolean =>
-  held.has('admin.*') || [...wanted].every((permission) => held.has(permission));
-
-/**
- * Whether a caller may give a role to a user, a group or a key: its own role holds all permissions of that role.
- */
-export function mayGrantRole({ roleBook }: Pick<AccessDeps, 'roleBook'>, caller: Caller, role: string): boolean {
-  const roles = roleBook.all();
-  return holdsAll(resolvePermissions(caller.role, roles), resolvePermissions(role, roles));
-}
 
 /** @throws tenant_access_denied */
 export function requireInstallation({ defaultTenant }: Pick<AccessDeps, 'defaultTenant'>, caller: Caller): void {

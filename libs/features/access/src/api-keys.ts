@@ -1,5 +1,6 @@
 import {
   AppError,
+  coversRole,
   endpoints,
   limits,
   type ApiKeyView,
@@ -11,7 +12,7 @@ import {
 import { mayCall } from '@svc/http';
 import { getScopedRole, missingScope, sha256 } from '@svc/identity';
 import { describeAct, type UsedApiKey } from '@svc/store';
-import { type AccessDeps, gateRules, mayGrantRole } from './access-deps';
+import { type AccessDeps, gateRules } from './access-deps';
 
 const SECRET_BYTES = 32;
 const PREFIX_CHARS = 11;
@@ -75,7 +76,7 @@ export async function revokeApiKey(
 /** A key with these scopes may call no route that the caller may not, and its role holds no more than the caller's. */
 function mayGrantKey(deps: AccessDeps, caller: Caller, scopes: readonly string[]): boolean {
   const role = getScopedRole(scopes);
-  if (!mayGrantRole(deps, caller, role)) return false;
+  if (!coversRole(caller.role, role, deps.roleBook.all())) return false;
   const { scopes: _, ...unscoped } = caller;
   const bearer: Caller = { ...unscoped, role, ...(scopes.length > 0 && { scopes }) };
   const rules = gateRules(deps);

@@ -1,5 +1,5 @@
 /** Managed API keys, roles and permissions. */
-export { gateRules, mayGrantRole, type AccessDeps } from './access-deps';
-export { ManagedKeys, type ManagedKeysDeps } from './managed-keys';
-export { RoleBook, type RoleBookDeps, type Roles } from './role-book';
+export { gateRules } from './access-deps';
+export { ManagedKeys } from './managed-keys';
+export { RoleBook, type Roles } from './role-book';
 export { accessRoutes, type AccessContext } from './routes';

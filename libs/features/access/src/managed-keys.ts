@@ -2,7 +2,7 @@ import { getScopedRole, joinIdentities, type Identity, type KeySource } from '@s
 import type { Clock } from '@svc/platform';
 import { API_KEY_CHANGES_KEPT, type ApiKeyRecord, type ApiKeyRepository, type KeyUses } from '@svc/store';
 
-export interface ManagedKeysDeps {
+interface ManagedKeysDeps {
   apiKeys: Pick<ApiKeyRepository, 'find' | 'version' | 'changedSince' | 'countUses'>;
   clock: Pick<Clock, 'nowMs'>;
   /** Called after a key was created or revoked, here or at another replica; undefined = any key may have been. */

@@ -7,7 +7,7 @@ export type Roles = Readonly<Record<string, Role>>;
 /** Built-in roles that are stored from the start, and cannot be deleted. The others are stored once they are changed. */
 export const protectedRoles: readonly string[] = ['admin', 'operator', 'viewer'];
 
-export interface RoleBookDeps {
+interface RoleBookDeps {
   roles: Pick<RoleRepository, 'version' | 'read' | 'write'>;
   clock: Pick<Clock, 'nowMs'>;
   /** Called after roles changed, here or at another replica. */

@@ -1,6 +1,7 @@
 import {
   AppError,
   builtInRoles,
+  grantsAll,
   limits,
   resolvePermissions,
   type Caller,
@@ -10,7 +11,7 @@ import {
 } from '@svc/contract';
 import type { StoredRole, StoredRoles } from '@svc/store';
 import { isDeepStrictEqual } from 'node:util';
-import { type AccessDeps, holdsAll, requireInstallation } from './access-deps';
+import { type AccessDeps, requireInstallation } from './access-deps';
 import { readRoleName, toView, withBuiltIn } from './read-roles';
 import { protectedRoles } from './role-book';
 
@@ -38,8 +39,9 @@ export async function putRole(
     checkRole(name, next, stored);
     const roles = withBuiltIn(stored.roles);
     const held = resolvePermissions(caller.role, roles);
-    if (!holdsAll(held, resolvePermissions(name, { ...roles, [name]: next })))
+    if (!grantsAll(held, resolvePermissions(name, { ...roles, [name]: next }))) {
       throw new AppError('grant_exceeds_caller');
+    }
     return next;
   });
   return { role: toView(name, role) };

@@ -21,7 +21,7 @@ import type { ScimDeps } from './scim-deps';
 import { listCandidates, userSchema } from './users/read-users';
 import { toUserResource } from './users/user-resource';
 
-export const listResponseSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+const listResponseSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
 export interface ScimQuery extends Projection {
   filter?: string;

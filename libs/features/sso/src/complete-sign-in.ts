@@ -19,7 +19,7 @@ export class SignInFailure extends Error {
   }
 }
 
-export interface SignInAnswer {
+interface SignInAnswer {
   target: RedirectTarget;
   /** Set-Cookie header that removes the pre-login cookie. */
   clearCookie: string;

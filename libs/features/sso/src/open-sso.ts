@@ -18,7 +18,7 @@ import { readSamlSettings } from './saml/settings';
 import type { SamlDeps } from './saml/sign-in';
 import type { SignInDeps } from './sso-deps';
 
-export interface ProviderParts extends Pick<SignInDeps, 'license'> {
+interface ProviderParts extends Pick<SignInDeps, 'license'> {
   store: Store;
   roles(): Readonly<Record<string, Role>>;
   /** Replaces the system's name resolution in tests. */

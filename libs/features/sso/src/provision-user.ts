@@ -1,4 +1,4 @@
-import { resolvePermissions, type AuditAct } from '@svc/contract';
+import { coversRole, type AuditAct } from '@svc/contract';
 import type { StoredUser, UserRecord } from '@svc/store';
 import type { ProviderProfile } from './profile';
 import type { SignInDeps, SignInRequest } from './sso-deps';
@@ -10,7 +10,7 @@ export interface ProvisionRules {
   syncs: boolean;
 }
 
-export type ProvisionOutcome =
+type ProvisionOutcome =
   | { kind: 'user'; user: UserRecord; generation: number }
   | { kind: 'unknown' | 'disabled' }
   /** The user name or the address belongs to another user, who is not linked to this identity. */
@@ -38,7 +38,8 @@ export async function provisionUser(
     if (found?.user.disabled) return { kind: 'disabled' };
     if (!found && !rules.provisions) return { kind: 'unknown' };
     const user = found ? merge(deps, found.user, profile, rules) : create(deps, profile);
-    const endSessions = found !== undefined && losesPermission(deps, found.user.role, user.role);
+    // A role that permits more applies to open sessions at once; one that permits less ends them.
+    const endSessions = found !== undefined && !coversRole(user.role, found.user.role, deps.roles());
     const outcome = await deps.store.users.write({
       user,
       expected: found?.revision ?? 0,
@@ -97,24 +98,18 @@ function merge(
   return { ...user, last_login_at: now, updated_at: hasChanged(before, user) ? now : before.updated_at };
 }
 
-const toSynced = ({ role, email, emailVerified, displayName }: ProviderProfile) => ({
+const toSynced = ({ role, email, displayName }: ProviderProfile) => ({
   role,
-  ...(email !== undefined && { email, email_verified: emailVerified }),
+  ...(email !== undefined && { email }),
   ...(displayName !== undefined && { display_name: displayName }),
 });
 
 const withoutEmail = ({ email: _, ...profile }: ProviderProfile): ProviderProfile => profile;
 
-const comparedFields = ['role', 'email', 'email_verified', 'display_name', 'subjects'] as const;
+const comparedFields = ['role', 'email', 'display_name', 'subjects'] as const;
 const hasChanged = (before: UserRecord, after: UserRecord): boolean => changedFields(before, after).length > 0;
 const changedFields = (before: UserRecord, after: UserRecord): string[] =>
   comparedFields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
-
-/** A role that gives more applies to open sessions at once; one that takes something away ends them. */
-function losesPermission({ roles }: ProvisionDeps, before: string, after: string): boolean {
-  const held = resolvePermissions(after, roles());
-  return !held.has('admin.*') && [...resolvePermissions(before, roles())].some((permission) => !held.has(permission));
-}
 
 function buildAct(
   before: UserRecord | undefined,

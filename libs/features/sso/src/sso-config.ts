@@ -30,7 +30,7 @@ export async function describeProviders({ oidc, saml }: Providers, license: Pick
 } // prettier-ignore
 
 /** Up to 4 characters are all masked; up to 8 keep the first 2; longer secrets keep 4 at each end. */
-export function maskSecret(secret: string): string {
+function maskSecret(secret: string): string {
   const [start, end] = secret.length <= 4 ? [0, 0] : secret.length <= 8 ? [2, 0] : [4, 4];
   return secret.slice(0, start) + '*'.repeat(secret.length - start - end) + (end > 0 ? secret.slice(-end) : '');
 }

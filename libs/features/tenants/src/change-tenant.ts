@@ -12,7 +12,7 @@ export interface TenantDeps {
 }
 
 /** Request of an administrator of the installation. */
-export interface TenantRequest {
+interface TenantRequest {
   caller: Caller;
   requestId: string;
 }

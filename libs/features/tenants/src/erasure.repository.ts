@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { documentOwners, hashOwners, namedAfter, parts, prefixes } from './tenant-keys';
 
 /** `parts`: keys that are found through a record. `records`: these records, and keys named after the tenant. */
-export type ErasurePass = 'parts' | 'records';
+type ErasurePass = 'parts' | 'records';
 
 const SCAN_COUNT = 1_000;
 /** Lists of a queue, and keys of an entry, as BullMQ names them. */

@@ -1,6 +1,6 @@
 import type { Store } from '@svc/store';
 
-export interface TenantStopDeps {
+interface TenantStopDeps {
   store: Pick<Store, 'tenants'>;
   /** Cancels a job of any tenant. @returns false when it had ended, or there is no such job */
   cancelJob(id: string, reason: string): Promise<boolean>;
@@ -19,7 +19,7 @@ const MAX_TENANTS = 100;
  *
  * @returns whether the suspension is applied; false when the tenant is not suspended
  */
-export async function applySuspension({ store, cancelJob }: TenantStopDeps, tenant: string): Promise<boolean> {
+async function applySuspension({ store, cancelJob }: TenantStopDeps, tenant: string): Promise<boolean> {
   const { tenants } = store;
   for (;;) {
     const record = await tenants.get(tenant);

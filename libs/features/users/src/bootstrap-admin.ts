@@ -2,14 +2,14 @@ import { passwordProblem, type Passwords } from '@svc/identity';
 import type { Clock, Random } from '@svc/platform';
 import type { Store, UserRecord } from '@svc/store';
 
-export interface FirstAdmin {
+interface FirstAdmin {
   tenant: string;
   username: string;
   password: string;
   email?: string;
 }
 
-export interface BootstrapDeps {
+interface BootstrapDeps {
   store: Pick<Store, 'users'>;
   clock: Pick<Clock, 'nowMs'>;
   random: Pick<Random, 'uuid'>;

@@ -34,10 +34,11 @@ export async function changePassword(deps: UserDeps, context: OwnContext, body: 
 }
 
 /** The record with another password. */
-export function toRekeyed({ clock }: Pick<UserDeps, 'clock'>, user: UserRecord, password: string): UserRecord {
-  const { must_change_password: _, ...rest } = user;
-  return { ...rest, password, updated_at: new Date(clock.nowMs()).toISOString() };
-}
+export const toRekeyed = ({ clock }: Pick<UserDeps, 'clock'>, user: UserRecord, password: string): UserRecord => ({
+  ...user,
+  password,
+  updated_at: new Date(clock.nowMs()).toISOString(),
+});
 
 /** Hashes a new password. @throws auth_password_invalid, overloaded */
 export async function hashNew(

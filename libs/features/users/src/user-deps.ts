@@ -1,14 +1,4 @@
-import {
-  AppError,
-  type AuditAct,
-  type AuthConfigView,
-  type AuthUser,
-  type Caller,
-  grants,
-  type Permission,
-  resolvePermissions,
-  type Role,
-} from '@svc/contract';
+import { AppError, type AuditAct, type AuthConfigView, type AuthUser, type Caller, type Role } from '@svc/contract';
 import { addressBucket, type RefusedRequest } from '@svc/http';
 import type { Authenticate, Passwords, SealedTexts, Sessions, SignInLimits } from '@svc/identity';
 import type { Clock, Random } from '@svc/platform';
@@ -41,7 +31,7 @@ export interface UserDeps {
   settings: UserSettings;
 }
 
-export interface UserSettings {
+interface UserSettings {
   /** SVC_USER_AUTH_ENABLED. */
   isEnabled: boolean;
   /** TENANT_ID. */
@@ -87,14 +77,6 @@ export const toAuthUser = (user: UserRecord): AuthUser => ({
   ...(user.last_login_at && { last_login_at: user.last_login_at }),
 });
 
-/** Whether a role permits all that another one does. */
-export function coversRole(roles: Readonly<Record<string, Role>>, held: string, wanted: string): boolean {
-  const permissions = resolvePermissions(held, roles);
-  return [...resolvePermissions(wanted, roles)].every(
-    (permission) => permissions.has(permission) || grants(permissions, permission as Permission),
-  );
-}
-
 /** An audit event about a change of a user. */
 export const buildAct = (
   action: string,
@@ -138,7 +120,7 @@ export const buildSignInAct = (user: UserRecord, method: string, { ip, requestId
 const MAX_TRIES = 8;
 
 /** A change of a user: the whole new record, and how it is recorded. */
-export interface UserChange {
+interface UserChange {
   user: UserRecord;
   act: AuditAct;
   endSessions?: boolean;

@@ -1,5 +1,6 @@
 import {
   AppError,
+  coversRole,
   everyTenant,
   type AuthUser,
   type Caller,
@@ -11,16 +12,7 @@ import type { StoredUser, UserRecord } from '@svc/store';
 import { isDeepStrictEqual } from 'node:util';
 import { hashNew, toRekeyed } from './change-password';
 import { withoutFactor } from './totp';
-import {
-  type ActContext,
-  buildAct,
-  changeUser,
-  coversRole,
-  fault,
-  requireUserAuth,
-  toAuthUser,
-  type UserDeps,
-} from './user-deps';
+import { type ActContext, buildAct, changeUser, fault, requireUserAuth, toAuthUser, type UserDeps } from './user-deps';
 
 const defaultRole = 'user';
 
@@ -86,14 +78,13 @@ export async function updateUser(
     const changed = {
       ...user,
       ...(email && { email }),
-      ...(email && email.toLowerCase() !== user.email?.toLowerCase() && { email_verified: false }),
       ...(display_name && { display_name }),
       ...(role && { role }),
     };
     if (isDeepStrictEqual(changed, user)) return undefined;
     return {
       user: { ...changed, updated_at: new Date(deps.clock.nowMs()).toISOString() },
-      endSessions: !coversRole(deps.roles(), changed.role, user.role),
+      endSessions: !coversRole(changed.role, user.role, deps.roles()),
       act: buildAct('user.updated', context, changed, { changed: listChanges(user, changed), role_before: user.role }),
     };
   });
@@ -143,7 +134,7 @@ async function findManaged(deps: UserDeps, caller: Caller, id: string): Promise<
   const stored = await deps.store.users.get(id);
   const isVisible = stored && (caller.scope === everyTenant || stored.user.tenant === caller.scope);
   if (!isVisible || stored.user.disabled) throw new AppError('auth_user_not_found');
-  if (!coversRole(deps.roles(), caller.role, stored.user.role)) throw new AppError('access_denied');
+  if (!coversRole(caller.role, stored.user.role, deps.roles())) throw new AppError('access_denied');
   return stored;
 }
 
@@ -151,7 +142,7 @@ async function findManaged(deps: UserDeps, caller: Caller, id: string): Promise<
 function requireRole(deps: UserDeps, caller: Caller, name: string): string {
   const role = name.toLowerCase();
   if (!Object.hasOwn(deps.roles(), role)) throw fault('role', 'there is no such role');
-  if (!coversRole(deps.roles(), caller.role, role)) throw new AppError('grant_exceeds_caller');
+  if (!coversRole(caller.role, role, deps.roles())) throw new AppError('grant_exceeds_caller');
   return role;
 }
 

@@ -1,6 +1,6 @@
 import {
   AppError,
-  grants,
+  grantsAll,
   resolvePermissions,
   type Access,
   type Caller,
@@ -30,7 +30,7 @@ export function mayUse(
 ): boolean {
   if (permission && rules.rbac()) {
     const held = resolvePermissions(caller.role, rules.roles?.());
-    return [permission, ...also].every((wanted) => grants(held, wanted));
+    return grantsAll(held, [permission, ...also]);
   }
   return roles === 'any' || roles.some((role) => role === caller.role);
 }
@@ -50,7 +50,7 @@ export function mayCall(
   const isGranted = isScoped && caller.scopes !== undefined && hasResourceScope(caller.scopes, method, path);
   if (!isGranted) return mayUse(caller, access, rules);
   const held = resolvePermissions(caller.role, rules.roles?.());
-  return (access.also ?? []).every((wanted) => grants(held, wanted));
+  return grantsAll(held, access.also ?? []);
 }
 
 /** Whether the license includes a feature that a route requires. */

@@ -1,4 +1,4 @@
-import { grants, resolvePermissions, type Caller, type ErrorCode, type Permission, type Role } from '@svc/contract';
+import { coversRole, type Caller, type ErrorCode, type Role } from '@svc/contract';
 import type { CredentialRef } from './credential-changes';
 import { sha256 } from './digest';
 import type { Identity, KeySource } from './identity';
@@ -185,7 +185,7 @@ function withHeaderPrincipal(
   if (!presented.principalId && !presented.principalRole) return identity;
   const principalId = identity.principalId || plainName(presented.principalId);
   const wanted = plainName(presented.principalRole).toLowerCase();
-  const role = wanted && grantsNoMore(wanted, identity.role, roles) ? wanted : identity.role;
+  const role = wanted && coversRole(identity.role, wanted, roles) ? wanted : identity.role;
   return { ...identity, principalId, role };
 }
 
@@ -193,12 +193,6 @@ const plainName = (name: string | undefined): string => {
   const trimmed = (name ?? '').trim();
   return /^[\w.@:/+-]{1,256}$/.test(trimmed) ? trimmed : '';
 };
-
-function grantsNoMore(wanted: string, current: string, roles?: Readonly<Record<string, Role>>): boolean {
-  const held = resolvePermissions(current, roles);
-  const asked = [...resolvePermissions(wanted, roles)];
-  return asked.every((permission) => held.has(permission) || grants(held, permission as Permission));
-}
 
 const toCredentialRef = ({ submitter, keyId, sessionId, source, expiresAtMs }: Identity): CredentialRef => ({
   // A session ends with its key.

@@ -35,9 +35,9 @@ export {
   type Sessions,
 } from './sessions';
 export { clearedSessionCookie, sessionCookie } from './session-cookie';
-export { SignInLimits, signInTries, type AccountAttempt } from './sign-in-limits';
+export { SignInLimits, signInTries } from './sign-in-limits';
 export { openPasswords, type Passwords } from './passwords';
-export { passwordLength, passwordProblem } from './password-rule';
+export { passwordProblem } from './password-rule';
 export { openSealedTexts, type SealedTexts } from './sealed-text';
 export { sealedTextsFrom } from './user-secret-keys';
 export { findTotpStep, hashRecoveryCode, newRecoveryCodes, newTotpSecret, toTotpUrl } from './totp';

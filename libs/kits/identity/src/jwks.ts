@@ -12,7 +12,7 @@ export interface JwksSettings extends TokenRules {
   production: boolean;
 }
 
-export interface JwksHooks {
+interface JwksHooks {
   nowMs(): number;
   /** Called when the keys cannot be read; the previous ones stay in effect for an hour. */
   onProblem(problem: Error): void;

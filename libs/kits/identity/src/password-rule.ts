@@ -1,7 +1,7 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 
 /** Length of a password, in UTF-16 units. */
-export const passwordLength = { min: 12, max: 128 } as const;
+const passwordLength = { min: 12, max: 128 } as const;
 
 /** Words that occur in passwords most often; fewer letters are no word. */
 const MAX_WORDS = 10_000;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
 /** Cost of a password hash. Argon2id is the default of the library. */
-export interface PasswordCost {
+interface PasswordCost {
   /** KiB */
   memoryCost: number;
   timeCost: number;

@@ -26,7 +26,7 @@ const MAX_WAITING = 16;
 /** An address from which a user has signed in is not slowed down for this time. */
 const KNOWN_SEC = 30 * 86_400;
 
-export interface SignInLimitSettings {
+interface SignInLimitSettings {
   /** MAX_LOGIN_ATTEMPTS: failures of an address on an account. */
   maxAttempts: number;
   /** MAX_GLOBAL_LOGIN_ATTEMPTS: failures of all addresses on an account. */
@@ -36,7 +36,7 @@ export interface SignInLimitSettings {
 }
 
 /** An account, existing or not, and the address that tries it. */
-export interface AccountAttempt {
+interface AccountAttempt {
   /** Id of the user, else what was entered. */
   account: string;
   /** As the counters use it, see `addressBucket`. */

@@ -40,7 +40,6 @@ if change == 'create' then
 end
 redis.call('HSET', KEYS[1], 'status', move.to, 'updated_at', text(at))
 if ARGV[6] then redis.call('HSET', KEYS[1], unpack(ARGV, 6)) end
-redis.call('HINCRBY', KEYS[1], 'revision', 1)
 redis.call('SADD', key.knownTenants(), tenant)
 
 stopped_tenants[tenant] = move.to ~= 'active' and move.to ~= 'deleted'

@@ -4,7 +4,7 @@ import { isObject, readValue, ScimFault } from '@svc/scim-protocol';
 /** Largest number of operations of a bulk request. */
 export const BULK_LIMIT = 200;
 
-export const bulkMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const bulkMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export interface BulkOperation {
   method: (typeof bulkMethods)[number];
@@ -16,7 +16,7 @@ export interface BulkOperation {
   data?: unknown;
 }
 
-export interface BulkRequest {
+interface BulkRequest {
   operations: readonly BulkOperation[];
   /** Number of errors after which the rest is not executed; 0 = never. */
   failOnErrors: number;

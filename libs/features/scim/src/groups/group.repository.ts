@@ -22,7 +22,7 @@ export interface StoredGroup {
   revision: number;
 }
 
-export interface GroupWrite {
+interface GroupWrite {
   id: string;
   /** Undefined removes the group. */
   group: GroupRecord | undefined;
@@ -33,7 +33,7 @@ export interface GroupWrite {
   act: AuditAct;
 }
 
-export type GroupWriteOutcome =
+type GroupWriteOutcome =
   { kind: 'written'; revision: number } | { kind: 'changed' | 'taken' } | { kind: 'full'; count: number };
 
 /** Records that are read by one pipeline. */

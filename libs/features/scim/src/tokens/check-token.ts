@@ -2,7 +2,7 @@ import { AppError, tierLimit } from '@svc/contract';
 import { sameDigest, sha256 } from '@svc/identity';
 import type { ScimDeps } from '../scim-deps';
 
-export type TokenDeps = Pick<ScimDeps, 'tokens' | 'license' | 'clock' | 'settings' | 'defaultTenant'>;
+type TokenDeps = Pick<ScimDeps, 'tokens' | 'license' | 'clock' | 'settings' | 'defaultTenant'>;
 
 /**
  * Verifies the token of a SCIM client. See docs/reference/scim.md#token.

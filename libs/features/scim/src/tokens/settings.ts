@@ -64,8 +64,6 @@ export async function rotateScimToken(
       expected: before?.revision ?? 0,
       digest: sha256(bearerToken),
       mask,
-      createdAt: new Date(nowMs).toISOString(),
-      createdBy: identity,
       previous: before?.digest ?? (settings.bearerToken ? sha256(settings.bearerToken) : ''),
       previousUntilMs: nowMs + TOKEN_OVERLAP_MS,
       act: { ...act, severity: 'HIGH', identity, extra: { ...act.extra, source: caller.source, key_id: caller.keyId } },

@@ -3,43 +3,35 @@ import { keys, runScript, luaJson } from '@svc/store';
 import type { Redis } from 'ioredis';
 
 /** The SCIM token as it is stored: by its SHA-256, since it has 256 random bits. */
-export interface StoredScimToken {
+interface StoredScimToken {
   digest: string;
   mask: string;
   revision: number;
-  /** ISO 8601. */
-  createdAt: string;
-  createdBy: string;
   /** Digest of the token before it; '' without one. */
   previous: string;
   /** Time until which that one is valid, ms. */
   previousUntilMs: number;
 }
 
-export interface TokenWrite extends Omit<StoredScimToken, 'revision'> {
+interface TokenWrite extends Omit<StoredScimToken, 'revision'> {
   /** The revision as it was read; 0 = there was none. */
   expected: number;
   act: AuditAct;
 }
 
-const fields = ['digest', 'mask', 'revision', 'created_at', 'created_by', 'previous', 'previous_until'] as const;
+const fields = ['digest', 'mask', 'revision', 'previous', 'previous_until'] as const;
 
 /** The SCIM token of the installation. */
 export class TokenRepository {
   constructor(private readonly redis: Redis) {}
 
   async get(): Promise<StoredScimToken | undefined> {
-    const [digest, mask, revision, createdAt, createdBy, previous, until] = await this.redis.hmget(
-      keys.scimToken(),
-      ...fields,
-    );
+    const [digest, mask, revision, previous, until] = await this.redis.hmget(keys.scimToken(), ...fields);
     if (!digest) return undefined;
     return {
       digest,
       mask: mask ?? '',
       revision: Number(revision),
-      createdAt: createdAt ?? '',
-      createdBy: createdBy ?? '',
       previous: previous ?? '',
       previousUntilMs: Number(until ?? 0),
     };
@@ -47,8 +39,8 @@ export class TokenRepository {
 
   /** Compare-and-set on the revision. */
   async write(tenant: string, token: TokenWrite): Promise<'written' | 'changed'> {
-    const { expected, digest, mask, createdAt, createdBy, previous, previousUntilMs, act } = token;
-    const args = [tenant, expected, digest, mask, createdAt, createdBy, previous, previousUntilMs, luaJson(act)];
+    const { expected, digest, mask, previous, previousUntilMs, act } = token;
+    const args = [tenant, expected, digest, mask, previous, previousUntilMs, luaJson(act)];
     const [kind] = (await runScript(this.redis, 'writeScimToken', keys.scimToken(), ...args)) as [
       'written' | 'changed',
     ];

@@ -59,7 +59,7 @@ export function toUserRecord(
   sent: UserAttributes,
   defaultRole: string,
 ): UserRecord {
-  const { external_id: _id, email: _email, email_verified, display_name: _name, ...others } = identity;
+  const { external_id: _id, email: _email, display_name: _name, ...others } = identity;
   const { given_name: _given, family_name: _family, disabled: wasDisabled, scim: _facts, ...kept } = others;
   const { userName, externalId, displayName, name = {}, active = !wasDisabled } = sent;
   const [mail] = sent.emails ?? [];
@@ -74,11 +74,7 @@ export function toUserRecord(
     username: userName,
     role,
     ...(externalId && { external_id: externalId }),
-    // The provider vouches for the addresses of its users.
-    ...(mail?.value && {
-      email: mail.value,
-      email_verified: mail.value === identity.email ? (email_verified ?? true) : true,
-    }),
+    ...(mail?.value && { email: mail.value }),
     ...(displayName && { display_name: displayName }),
     ...(name.givenName && { given_name: name.givenName }),
     ...(name.familyName && { family_name: name.familyName }),

@@ -1,4 +1,4 @@
-import { AppError, type AuditSeverity, grants, resolvePermissions, type Permission } from '@svc/contract';
+import { AppError, type AuditSeverity, coversRole } from '@svc/contract';
 import { applyPatch, type Json, type PatchOperation, readResource, ScimFault } from '@svc/scim-protocol';
 import type { StoredUser, UserLookup, UserRecord } from '@svc/store';
 import { isDeepStrictEqual } from 'node:util';
@@ -132,7 +132,7 @@ export async function write(
 ): Promise<StoredUser | undefined> {
   const wasActive = before !== undefined && !before.user.disabled;
   const isDisabled = wasActive && user.disabled === true;
-  const endSessions = before !== undefined && losesPermission(deps, before.user.role, user.role);
+  const endSessions = before !== undefined && !coversRole(user.role, before.user.role, deps.roles());
   const outcome = await deps.store.users.write({
     user,
     expected: before?.revision ?? 0,
@@ -165,12 +165,6 @@ const lookupNames: Readonly<Record<UserLookup, string>> = {
   external: 'externalId',
   subject: 'identity',
 };
-
-function losesPermission({ roles }: Pick<ScimDeps, 'roles'>, before: string, after: string): boolean {
-  if (before === after) return false;
-  const held = resolvePermissions(after, roles());
-  return [...resolvePermissions(before, roles())].some((permission) => !grants(held, permission as Permission));
-}
 
 /** Names of changed fields; the values are in no event. */
 function describeChange(before: UserRecord | undefined, after: UserRecord): Record<string, string> {

@@ -6,7 +6,7 @@ import { findRole, findTenant, textClaim, toSubject, type ClaimRules } from './c
 import type { LiveGroups } from './live-groups';
 import { CLOCK_SKEW_SEC, type OidcProvider } from './provider';
 
-export interface BearerDeps {
+interface BearerDeps {
   provider: OidcProvider;
   groups: LiveGroups;
   store: Pick<Store, 'users'>;

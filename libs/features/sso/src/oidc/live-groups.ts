@@ -6,7 +6,7 @@ import type { GroupRoles } from './settings';
 /** Keys of the config document system/default. */
 export const groupKeys = { claim: 'SVC_OIDC_GROUPS_CLAIM', mapping: 'SVC_OIDC_GROUP_ROLE_MAPPING' } as const;
 
-export interface LiveGroupsDeps {
+interface LiveGroupsDeps {
   store: Pick<Store, 'config'>;
   clock: { nowMs(): number };
   onProblem(message: string): void;

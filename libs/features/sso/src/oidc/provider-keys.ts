@@ -5,7 +5,7 @@ import { keys } from '@svc/store';
 import type { Redis } from 'ioredis';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 
-export interface ProviderKeysDeps {
+interface ProviderKeysDeps {
   redis: Redis;
   client: OutboundClient;
   nowMs(): number;
@@ -13,7 +13,7 @@ export interface ProviderKeysDeps {
   onProblem(error: unknown): void;
 }
 
-export interface KeySetSettings {
+interface KeySetSettings {
   issuer: string;
   /** Time after which keys are read again. */
   refreshMs: number;

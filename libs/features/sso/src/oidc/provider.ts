@@ -7,7 +7,7 @@ import { outboundFetch } from './outbound-fetch';
 import { ProviderKeys } from './provider-keys';
 import type { OidcSettings } from './settings';
 
-export interface ProviderDeps {
+interface ProviderDeps {
   redis: Redis;
   nowMs(): number;
   onProblem(message: string, error: unknown): void;
@@ -116,7 +116,7 @@ export class OidcProvider {
   }
 }
 
-export interface VerifiedToken {
+interface VerifiedToken {
   claims: JWTPayload;
   /** Header `typ`; '' without one. */
   type: string;

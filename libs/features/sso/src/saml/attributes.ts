@@ -6,7 +6,7 @@ import { toDisplayName, toEmail, toKnownRole, toUsername, type ProviderProfile }
 import type { Assertion } from './check-response';
 import type { SamlSettings } from './settings';
 
-export type AttributeRules = Pick<SamlSettings, 'attributes' | 'defaultRole' | 'defaultTenant'> & {
+type AttributeRules = Pick<SamlSettings, 'attributes' | 'defaultRole' | 'defaultTenant'> & {
   idpEntityId: string;
   roles: Readonly<Record<string, Role>>;
 };

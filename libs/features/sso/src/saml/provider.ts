@@ -4,7 +4,7 @@ import { StartError } from '@svc/runtime';
 import { parseIdpMetadata, type IdpMetadata } from './idp-metadata';
 import type { SamlSettings } from './settings';
 
-export interface SamlProviderDeps {
+interface SamlProviderDeps {
   nowMs(): number;
   onProblem(message: string, error: unknown): void;
   /** Time limit of a read of the metadata; absent = 10 s. */

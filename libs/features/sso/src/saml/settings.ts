@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readBaseUrl, withoutSlash } from '../base-url';
 
 /** Names of attributes. */
-export interface AttributeNames {
+interface AttributeNames {
   email: string;
   name: string;
   role: string;

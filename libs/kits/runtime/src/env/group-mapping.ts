@@ -1,6 +1,6 @@
 /** Roles that groups of a provider map to, the highest first. */
 export const groupRoles = ['admin', 'operator', 'viewer'] as const;
-export type GroupRole = (typeof groupRoles)[number];
+type GroupRole = (typeof groupRoles)[number];
 
 /** Normalized group name to role. */
 export type GroupMapping = ReadonlyMap<string, GroupRole>;

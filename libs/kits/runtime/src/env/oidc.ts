@@ -4,7 +4,7 @@ import type { Problem } from './problem';
 import { needed, refusedInProduction } from './rules';
 
 /** Algorithms of OpenID Connect tokens: asymmetric only, so that no key of the provider can be used to sign them. */
-export const oidcAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'] as const;
+const oidcAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'] as const;
 
 /** Sign-in and bearer tokens with OpenID Connect. */
 export const oidcVariables = variables({
@@ -130,7 +130,7 @@ export const oidcVariables = variables({
   },
 });
 
-export type OidcEnv = EnvOf<typeof oidcVariables>;
+type OidcEnv = EnvOf<typeof oidcVariables>;
 
 export const isOidcOn = ({ oidcEnabled, oidcClientId }: Pick<OidcEnv, 'oidcEnabled' | 'oidcClientId'>): boolean =>
   oidcEnabled || oidcClientId !== undefined;
