@@ -130,7 +130,7 @@ export const oidcVariables = variables({
   },
 });
 
-type OidcEnv = EnvOf<typeof oidcVariables>;
+export type OidcEnv = EnvOf<typeof oidcVariables>;
 
 export const isOidcOn = ({ oidcEnabled, oidcClientId }: Pick<OidcEnv, 'oidcEnabled' | 'oidcClientId'>): boolean =>
   oidcEnabled || oidcClientId !== undefined;

@@ -103,7 +103,7 @@ export const samlVariables = variables({
   },
 });
 
-type SamlEnv = EnvOf<typeof samlVariables>;
+export type SamlEnv = EnvOf<typeof samlVariables>;
 
 export const isSamlOn = (env: Pick<SamlEnv, 'samlEnabled' | 'samlIdpMetadata' | 'samlIdpMetadataUrl'>): boolean =>
   env.samlEnabled || env.samlIdpMetadata !== undefined || env.samlIdpMetadataUrl !== undefined;
