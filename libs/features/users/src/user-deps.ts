@@ -120,7 +120,7 @@ export const buildSignInAct = (user: UserRecord, method: string, { ip, requestId
 const MAX_TRIES = 8;
 
 /** A change of a user: the whole new record, and how it is recorded. */
-interface UserChange {
+export interface UserChange {
   user: UserRecord;
   act: AuditAct;
   endSessions?: boolean;
