@@ -20,7 +20,7 @@ export class ErasureRepository {
     private readonly keys: Keys,
   ) {}
 
-  /** Scans all keys once. @returns number of keys removed */
+  /** Scans all keys once, while the tenant is being deleted. @returns number of keys removed */
   async pass(tenant: string, pass: ErasurePass): Promise<number> {
     const named = namedAfter(tenant);
     const configs = new Set(await this.redis.smembers(this.keys.configsOf(tenant)));
@@ -40,7 +40,10 @@ export class ErasureRepository {
         }),
       );
       const mine = names.filter((_, i) => owned[i]);
-      if (mine.length > 0) removed += await this.redis.unlink(...mine);
+      if (mine.length === 0) continue;
+      // Another process may have completed the deletion, and the tenant may have been created again.
+      if ((await this.redis.hget(this.keys.tenant(tenant), 'status')) !== 'deleting') return removed;
+      removed += await this.redis.unlink(...mine);
     }
     if (pass === 'parts' && configs.size > 0) await this.redis.hdel(this.keys.configRevisions(), ...configs);
     return removed;
@@ -97,11 +100,11 @@ export class ErasureRepository {
     const { redis, keys } = this;
     for (const name of namedEntries) {
       for (const entry of await redis.zrange(keys[name](), '0', '-1')) {
-        if (isEntryOf(tenant, entry)) await redis.zrem(keys[name](), entry);
+        if (namesTenant(tenant, entry)) await redis.zrem(keys[name](), entry);
       }
     }
     for (const entry of await redis.smembers(keys.limitsUsed()))
-      if (isEntryOf(tenant, entry)) await redis.srem(keys.limitsUsed(), entry);
+      if (namesTenant(tenant, entry)) await redis.srem(keys.limitsUsed(), entry);
     for (const run of await redis.zrange(keys.liveRuns(), '0', '-1'))
       if ((await this.tenantIn(keys.run(run))) === tenant) await redis.zrem(keys.liveRuns(), run);
     for await (const lists of redis.scanStream({ match: keys.workerJobs('*'), count: SCAN_COUNT })) {
@@ -156,7 +159,7 @@ export class ErasureRepository {
 
 const isOwner = (name: KeyName): boolean => hashOwners.has(name) || documentOwners.has(name) || name === 'memoryOwner';
 
-function isEntryOf(tenant: string, entry: string): boolean {
+function namesTenant(tenant: string, entry: string): boolean {
   const parsed: unknown = JSON.parse(entry);
   const named = Array.isArray(parsed) ? parsed : isRecord(parsed) ? Object.values(parsed) : [];
   return named.includes(tenant);
