@@ -18,6 +18,8 @@ export interface UserDeps {
   roles(): Readonly<Record<string, Role>>;
   /** Whether permissions decide, rather than roles. */
   rbac(): boolean;
+  /** Whether a tenant is suspended or being deleted, so that its users do not sign in. */
+  isTenantStopped(tenant: string): boolean;
   /** Whether there are configured API keys. */
   hasApiKeys(): boolean;
   /** Sign-in at providers; empty = none. */
