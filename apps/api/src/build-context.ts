@@ -129,7 +129,6 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   return {
     access: {
       ...{ ...base, ...access, license, defaultTenant: env.defaultTenant },
-      countUsersWithRole: (role) => store.users.countInRole(role),
     },
     audit: auditDeps(env, { ...base, audit }),
     evidence: {

@@ -27,13 +27,15 @@ export interface GatewayIdentity {
   limits: SignInLimits;
   /** Identity providers. */
   providers: Providers;
+  /** Whether a tenant is suspended or being deleted. */
+  isTenantStopped(tenant: string): boolean;
 }
 
 const KEY_FILE_CHECK_MS = 500;
 
 /**
  * @param notices streams are checked when a session ends or the key file changes
- * @param isTenantStopped whether a tenant is suspended; absent = none is
+ * @param isTenantStopped whether a tenant is suspended or being deleted
  * @throws Error naming the variable when keys cannot be read
  */
 export function openIdentity(
@@ -41,7 +43,7 @@ export function openIdentity(
   { store, license }: Pick<Platform, 'store' | 'license'>,
   notices: CredentialNotices,
   { managedKeys, roleBook }: Access,
-  isTenantStopped?: (tenant: string) => boolean,
+  isTenantStopped: (tenant: string) => boolean = () => false,
 ): GatewayIdentity {
   const { env, clock, log, onStop } = boot;
   const nowMs = () => clock.nowMs();
@@ -97,7 +99,7 @@ export function openIdentity(
       bearer,
       sessions,
       roles: () => roleBook.all(),
-      ...(isTenantStopped && { isTenantStopped }),
+      isTenantStopped,
       onAuthenticated: (identity) => managedKeys.countUse(identity),
     },
     {
@@ -108,7 +110,7 @@ export function openIdentity(
       production: env.production,
     },
   );
-  return { authenticate, keys, sessions, passwords: openPasswords(), limits, providers };
+  return { authenticate, keys, sessions, passwords: openPasswords(), limits, providers, isTenantStopped };
 }
 
 /** Tokens of static keys first, then those of an issuer with a key set. */

@@ -17,10 +17,24 @@ export function ssoDeps(
   boot: Pick<Boot<ApiEnv>, 'env' | 'log'>,
   { platform: { license }, identity: { providers }, users, changes }: SsoDepsParts,
 ): SsoContext['sso'] {
-  const { store, clock, random, roles, rbac, sessions, audited, onRefused, announce, secureCookies } = users;
+  const { store, clock, random, roles, rbac, isTenantStopped } = users;
+  const { sessions, audited, onRefused, announce, secureCookies } = users;
   const { defaultTenant } = boot.env;
   return openSso(boot, {
-    ...{ store, clock, random, roles, sessions, audited, onRefused, announce, secureCookies, license, providers },
+    ...{
+      store,
+      clock,
+      random,
+      roles,
+      isTenantStopped,
+      sessions,
+      audited,
+      onRefused,
+      announce,
+      secureCookies,
+      license,
+      providers,
+    },
     groups: { ...changes, rbac, defaultTenant },
     readAuthConfig: () => getAuthConfig(users),
   });

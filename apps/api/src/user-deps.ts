@@ -21,9 +21,9 @@ export function userDeps(
   env: ApiEnv,
   { store, clock, random, platform: { license }, identity, access: { roleBook }, notices, audit }: UserParts,
 ): UserContext['users'] {
-  const { authenticate, keys, sessions, passwords, limits } = identity;
+  const { authenticate, keys, sessions, passwords, limits, isTenantStopped } = identity;
   return {
-    ...{ store, clock, random, authenticate, sessions, passwords, limits },
+    ...{ store, clock, random, authenticate, sessions, passwords, limits, isTenantStopped },
     sealed: sealedTextsFrom(env),
     roles: () => roleBook.all(),
     rbac: () => license.entitlements().rbac,

@@ -1,3 +1,5 @@
+import { AppError } from './errors';
+
 /** Tenant whose records a caller may access, or '*' for all. Every repository call requires one. */
 export type TenantScope = string & { readonly __tenantScope?: never };
 
@@ -38,3 +40,16 @@ export const managedScope = (
   { tenant, scope }: Pick<Caller, 'tenant' | 'scope'>,
   defaultTenant: string,
 ): TenantScope => (scope === everyTenant || tenant === defaultTenant ? everyTenant : tenant);
+
+/**
+ * The default tenant runs the installation: its callers, and those with cross-tenant access, read and change what concerns all
+ * tenants.
+ *
+ * @throws tenant_access_denied
+ */
+export function requireInstallationCaller(
+  { tenant, allowCrossTenant }: Pick<Caller, 'tenant' | 'allowCrossTenant'>,
+  defaultTenant: string,
+): void {
+  if (tenant !== defaultTenant && !allowCrossTenant) throw new AppError('tenant_access_denied');
+}

@@ -17,6 +17,8 @@ export interface StoredRoles {
   roles: ReadonlyMap<string, StoredRole>;
 }
 
+export type RoleWriteOutcome = { kind: 'written' | 'changed' } | { kind: 'in_use'; users: number };
+
 /** Roles of the installation. See docs/reference/access.md#roles. */
 export class RoleRepository {
   constructor(private readonly redis: Redis) {}
@@ -41,13 +43,14 @@ export class RoleRepository {
   }
 
   /**
-   * Compare-and-set on the version of all roles.
+   * Compare-and-set on the version of all roles. A role that users have, of any tenant and disabled ones included, is not removed.
    *
    * @param changes by name; undefined removes a role
    */
-  async write(expected: number, changes: ReadonlyMap<string, StoredRole | undefined>): Promise<'written' | 'changed'> {
+  async write(expected: number, changes: ReadonlyMap<string, StoredRole | undefined>): Promise<RoleWriteOutcome> {
     const pairs = [...changes].flatMap(([name, role]) => [name, role ? luaJson(role) : '']);
     const reply = await runScript(this.redis, 'writeRoles', keys.roles(), expected, ...pairs);
-    return (reply as ['written' | 'changed'])[0];
+    const [kind, detail] = reply as [RoleWriteOutcome['kind'], string];
+    return kind === 'in_use' ? { kind, users: Number(detail) } : { kind };
   }
 }

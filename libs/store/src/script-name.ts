@@ -7,6 +7,7 @@ export type ScriptName =
   | 'addMessages'
   | 'addShadowResults'
   | 'admit'
+  | 'advanceErasure'
   | 'appendAudit'
   | 'appendGovernance'
   | 'beginEffect'

@@ -68,6 +68,11 @@ export class TenantRepository {
     return found.includes(1);
   }
 
+  /** Number of tenants that the license limits: those that were created or have submitted jobs, but deleted ones. */
+  async count(): Promise<number> {
+    return (await this.redis.sunion(this.keys.tenants(), this.keys.knownTenants())).length;
+  }
+
   /** Names of all tenants but deleted ones, in byte order. */
   async names(): Promise<string[]> {
     const names = await this.redis.sunion(
@@ -139,9 +144,21 @@ export class TenantRepository {
     return (reply as [string])[0] === 'finished';
   }
 
-  /** Stores how far the deletion of a tenant is. */
-  async writeErasure(tenant: string, { phase, removed }: NonNullable<TenantRecord['erasure']>): Promise<void> {
-    await this.redis.hset(this.keys.tenant(tenant), 'erase_phase', phase, 'erase_removed', String(removed));
+  /**
+   * Stores the progress of the deletion of a tenant, by compare-and-set on the step.
+   *
+   * @param executed step that was executed; undefined = none was stored yet
+   * @param removed number of records that it removed
+   * @returns whether the tenant is still being deleted and no other process has stored progress
+   */
+  async advanceErasure(
+    tenant: string,
+    executed: string | undefined,
+    { phase, removed }: NonNullable<TenantRecord['erasure']>,
+  ): Promise<boolean> {
+    const args = [executed ?? '', phase, removed];
+    const reply = await runScript(this.redis, 'advanceErasure', this.keys.tenant(tenant), ...args);
+    return (reply as [string])[0] === 'advanced';
   }
 }
 

@@ -159,11 +159,6 @@ export class UserRepository {
     return found;
   }
 
-  /** Number of users with a role, of all tenants, disabled ones included. */
-  countInRole(role: string): Promise<number> {
-    return this.redis.scard(keys.usersInRole(role));
-  }
-
   private async find(tenant: string, lookup: UserLookup, value: string): Promise<StoredUser | undefined> {
     const id = await this.redis.hget(keys.userLookups(tenant), `${lookup}:${value}`);
     return id === null ? undefined : this.get(id);

@@ -158,6 +158,7 @@ function buildSite({ store, set, production, trustedProxies, defects, refused, o
     passwords: openPasswords(),
     limits: new SignInLimits(store.redis, { maxAttempts: 5, maxGlobalAttempts: 50, periodMs: 900_000 }),
     roles: () => builtInRoles,
+    isTenantStopped: () => false,
     rbac: () => set.rbac,
     takesApiKeys: () => true,
     sso: async () => ({}),

@@ -77,6 +77,8 @@ describe('the license routes', () => {
     await api.as('admin').put('/api/v1/policy/bundles/secops~one', { content: 'rules: []' });
     await api.as('admin').post('/api/v1/schemas', { id: 'Crate', schema: { type: 'object' } });
     await api.given.job({ state: 'RUNNING', workerId: 'w2' });
+    // Counts against the limit, although it has no job yet.
+    await api.as('admin').post('/api/v1/tenants', { id: 'globex' });
 
     expect(await usage()).toEqual({
       workers: { current: 2, allowed: 25, registered: 1, connected: 2 },
@@ -85,7 +87,7 @@ describe('the license routes', () => {
       workflow_steps: { allowed: -1 },
       schemas: { current: 1, allowed: 5 },
       policy_bundles: { current: 1, allowed: 4 },
-      tenants: { current: 1, allowed: -1 },
+      tenants: { current: 2, allowed: -1 },
       requests_per_second: { allowed: 2_000 },
       prompt_chars: { allowed: 50_000 },
       body_bytes: { allowed: 9_000 },

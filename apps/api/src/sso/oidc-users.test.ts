@@ -69,6 +69,17 @@ describe('users of an OpenID Connect provider', () => {
     expect((await world.signIn()).fragment).toMatchObject({ error: 'identity_resolution_failed' });
   });
 
+  it('users of a suspended tenant are neither created nor signed in', async () => {
+    await api.as('admin').post('/api/v1/tenants', { id: 'initech' });
+    await api.as('admin').post('/api/v1/tenants/initech/suspend', { reason: 'unpaid' });
+    const read = () => api.as('everywhere').get('/api/v1/jobs', { 'X-Tenant-ID': 'initech' });
+    await eventually(async () => expect((await read()).status).toBe(403));
+    withClaims({ org_id: 'initech' });
+
+    expect((await world.signIn()).fragment).toMatchObject({ error: 'identity_resolution_failed' });
+    expect(await api.store.users.list('initech')).toEqual([]);
+  });
+
   it('a role that takes permissions away ends the sessions of the user; the claims never lead to another tenant', async () => {
     withClaims({ svc_role: 'admin', org_id: 'globex', allow_cross_tenant: true });
     const jar: Jar = new Map();

@@ -14,8 +14,6 @@ export interface AccessDeps {
   clock: Pick<Clock, 'nowMs' | 'nowUs'>;
   random: Pick<Random, 'uuid' | 'hex'>;
   defaultTenant: string;
-  /** Number of users, of any tenant, that have a role. */
-  countUsersWithRole(role: string): Promise<number>;
 }
 
 /** The rules by which the gateway authorizes callers. */

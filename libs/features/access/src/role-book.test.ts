@@ -61,6 +61,6 @@ describe('roles in memory', () => {
       use.store.roles.write(1, new Map([['auditor', role]])),
     );
 
-    expect((await Promise.all(writes)).sort()).toEqual(['changed', 'written']);
+    expect((await Promise.all(writes)).map(({ kind }) => kind).sort()).toEqual(['changed', 'written']);
   });
 });

@@ -59,17 +59,16 @@ export async function removeRole(
   requireInstallation(deps, caller);
   const name = readRoleName(written);
   if (protectedRoles.includes(name)) throw new AppError('rbac_role_undeletable');
-  const users = await deps.countUsersWithRole(name);
   await changeRoles(deps, name, ({ roles }) => {
     if (!roles.has(name)) throw new AppError('rbac_role_not_found');
     const heirs = [...roles].filter(([, { inherits }]) => inherits.includes(name)).map(([heir]) => heir);
-    if (heirs.length > 0 || users > 0) throw inUse(heirs.sort(), users);
+    if (heirs.length > 0) throw inUse(heirs.sort(), 'other roles inherit from the role');
     return undefined;
   });
   return { deleted: true, name };
 }
 
-/** Applies a change to the roles as they are, again for as long as others change them. */
+/** Applies a change to the roles as they are, again for as long as others change them. @throws rbac_role_in_use for a removal */
 async function changeRoles<Next extends StoredRole | undefined>(
   { store, roleBook }: AccessDeps,
   name: string,
@@ -78,7 +77,9 @@ async function changeRoles<Next extends StoredRole | undefined>(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const stored = await roleBook.read();
     const next = decide(stored);
-    if ((await store.roles.write(stored.version, new Map([[name, next]]))) === 'changed') continue;
+    const outcome = await store.roles.write(stored.version, new Map([[name, next]]));
+    if (outcome.kind === 'changed') continue;
+    if (outcome.kind === 'in_use') throw inUse([], `${outcome.users} users have the role`);
     // After a crash or a failure here, every replica notices the change by itself.
     await roleBook.sync().catch(() => undefined);
     return next;
@@ -135,11 +136,8 @@ function inheritsFrom(
   return roles[role]?.inherits.some((parent) => inheritsFrom(parent, other, roles, seen)) ?? false;
 }
 
-const inUse = (referencing_roles: string[], users: number) =>
-  new AppError('rbac_role_in_use', {
-    message: users > 0 ? `${users} users have the role` : 'other roles inherit from the role',
-    referencing_roles,
-  });
+const inUse = (referencing_roles: string[], message: string) =>
+  new AppError('rbac_role_in_use', { message, referencing_roles });
 
 const fault = (field: string, message: string) =>
   new AppError('rbac_request_invalid', { violations: [{ in: 'params', field, message }] });

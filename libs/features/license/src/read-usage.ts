@@ -32,7 +32,7 @@ export async function readLicenseUsage(deps: LicenseDeps, { tenant }: Pick<Calle
   const [counts, { bundles }, tenants] = await Promise.all([
     readLicensedCounts(deps),
     readStoredBundles(deps),
-    store.redis.scard(store.keys.tenants()),
+    store.tenants.count(),
   ]);
   const { registeredWorkers: registered, connectedWorkers: connected } = counts;
   return {

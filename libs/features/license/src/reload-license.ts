@@ -1,4 +1,4 @@
-import { AppError, type Caller, type LicenseSummary } from '@svc/contract';
+import { requireInstallationCaller, type Caller, type LicenseSummary } from '@svc/contract';
 import { requestLicenseReload } from '@svc/platform';
 import { toLicenseSummary } from './license-view';
 import type { LicenseDeps } from './read-usage';
@@ -13,7 +13,7 @@ export async function reloadLicense(
   { store, license, defaultTenant }: Pick<LicenseDeps, 'store' | 'license' | 'defaultTenant'>,
   caller: Pick<Caller, 'tenant' | 'allowCrossTenant'>,
 ): Promise<{ status: string; plan: string; license: LicenseSummary }> {
-  if (caller.tenant !== defaultTenant && !caller.allowCrossTenant) throw new AppError('tenant_access_denied');
+  requireInstallationCaller(caller, defaultTenant);
   const state = license.reload();
   // After a crash here only this process would have had the new license, and the caller repeats the request.
   await requestLicenseReload(store.redis);

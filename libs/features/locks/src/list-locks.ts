@@ -1,4 +1,4 @@
-import { AppError, type Caller, type LockEntryView } from '@svc/contract';
+import { requireInstallationCaller, type Caller, type LockEntryView } from '@svc/contract';
 import type { LockDeps } from './hold-lock';
 
 const MAX_ENTRIES = 500;
@@ -13,7 +13,7 @@ export async function listLocks(
   { store, defaultTenant }: LockDeps,
   caller: Caller,
 ): Promise<{ locks: LockEntryView[]; truncated: boolean }> {
-  if (caller.tenant !== defaultTenant && !caller.allowCrossTenant) throw new AppError('tenant_access_denied');
+  requireInstallationCaller(caller, defaultTenant);
   const { entries, isTruncated } = await store.locks.scan(MAX_ENTRIES);
   const locks = entries.map(({ key, holder, ttlMs, type }) => ({ key, holder, ttl_remaining_ms: ttlMs, type }));
   return { locks: locks.sort((a, b) => (a.key < b.key ? -1 : 1)), truncated: isTruncated };

@@ -1,4 +1,4 @@
-import { AppError, type Caller } from '@svc/contract';
+import { AppError, requireInstallationCaller, type Caller } from '@svc/contract';
 import type { PolicyDocument, SigningKey, TrustedKeys } from '@svc/policy';
 import type { Store } from '@svc/store';
 import type { AnnounceDeps } from '@svc/settings';
@@ -37,7 +37,7 @@ export interface PolicyWriteDeps extends PolicyReadDeps, AnnounceDeps {
  * @throws tenant_access_denied
  */
 export function requirePolicyWriter({ defaultTenant }: Pick<PolicyWriteDeps, 'defaultTenant'>, caller: Caller): void {
-  if (caller.tenant !== defaultTenant && !caller.allowCrossTenant) throw new AppError('tenant_access_denied');
+  requireInstallationCaller(caller, defaultTenant);
 }
 
 /**

@@ -65,6 +65,8 @@ export async function answerSignIn(
 } // prettier-ignore
 
 async function signIn(deps: SignInDeps, request: SignInRequest, profile: ProviderProfile, rules: ProvisionRules) {
+  // Before a user is created, who would be left over from the deletion of the tenant.
+  if (deps.isTenantStopped(profile.tenant)) throw refusals.stopped;
   const outcome = await provisionUser(deps, profile, rules, request);
   if (outcome.kind !== 'user') throw refusals[outcome.kind];
   const { user, generation } = outcome;
@@ -91,6 +93,7 @@ const failed = (code: ErrorCode, description: string) =>
 const refusals = {
   unknown: failed('sso_user_unknown', 'no user of this name exists'),
   disabled: failed('sso_user_refused', 'this user may not sign in'),
+  stopped: failed('sso_user_refused', 'the tenant of this user is suspended'),
   conflict: failed('sso_user_refused', 'the user name or address belongs to another user'),
 };
 

@@ -10,6 +10,8 @@ export interface SignInDeps {
   random: { uuid(): string };
   license: Pick<License, 'entitlements'>;
   roles(): Readonly<Record<string, Role>>;
+  /** Whether a tenant is suspended or being deleted. */
+  isTenantStopped(tenant: string): boolean;
   sessions: Sessions;
   /** The session cookie is sent over TLS only, also where a proxy hides it. */
   secureCookies: boolean;

@@ -1,5 +1,5 @@
 import * as contract from '@svc/contract';
-import { AppError, type Caller, type TelemetrySnapshot, type TelemetryStatus } from '@svc/contract';
+import { AppError, type TelemetrySnapshot, type TelemetryStatus } from '@svc/contract';
 import { answer, handlersFor, JsonText } from '@svc/http';
 import { getMode } from './send-telemetry';
 import type { TelemetryDeps } from './telemetry-deps';
@@ -11,11 +11,6 @@ export interface TelemetryContext {
 }
 
 const handle = handlersFor<TelemetryContext>();
-
-/** Telemetry is about the installation. @throws tenant_access_denied */
-function requireInstallationAdmin({ defaultTenant }: TelemetryDeps, caller: Caller): void {
-  if (caller.tenant !== defaultTenant && !caller.allowCrossTenant) throw new AppError('tenant_access_denied');
-}
 
 async function readStatus(deps: TelemetryDeps): Promise<TelemetryStatus> {
   const state = await deps.repository.read();
@@ -36,28 +31,28 @@ const readSnapshot = async ({ repository }: TelemetryDeps) =>
 /** Telemetry of the installation. See docs/operations.md#telemetry. */
 export const telemetryRoutes = [
   handle(contract.getTelemetryStatus, async ({ caller, ctx: { telemetry } }) => {
-    requireInstallationAdmin(telemetry, caller);
+    contract.requireInstallationCaller(caller, telemetry.defaultTenant);
     return readStatus(telemetry);
   }),
   handle(contract.inspectTelemetry, async ({ caller, ctx: { telemetry } }) => {
-    requireInstallationAdmin(telemetry, caller);
+    contract.requireInstallationCaller(caller, telemetry.defaultTenant);
     return readSnapshot(telemetry);
   }),
   handle(contract.exportTelemetry, async ({ caller, ctx: { telemetry } }) => {
-    requireInstallationAdmin(telemetry, caller);
+    contract.requireInstallationCaller(caller, telemetry.defaultTenant);
     const headers = { 'Content-Disposition': 'attachment; filename="svc-telemetry.json"' };
     const snapshot = await readSnapshot(telemetry);
     return answer(snapshot as never, { headers });
   }),
   handle(contract.getTelemetryUsage, async ({ caller, ctx: { telemetry } }) => {
-    requireInstallationAdmin(telemetry, caller);
+    contract.requireInstallationCaller(caller, telemetry.defaultTenant);
     const { snapshot } = await telemetry.repository.read();
     if (snapshot === null) return {};
     const { workers, usage, features_enabled, engagement, limits_hit } = JSON.parse(snapshot) as TelemetrySnapshot;
     return { workers, usage, features_enabled, engagement, limits_hit };
   }),
   handle(contract.setTelemetryConsent, async ({ body, caller, ctx: { telemetry } }) => {
-    requireInstallationAdmin(telemetry, caller);
+    contract.requireInstallationCaller(caller, telemetry.defaultTenant);
     const mode = readMode(body.mode);
     if (mode === undefined) throw new AppError('telemetry_mode_unknown');
     await telemetry.repository.writeConsent(mode);

@@ -1,4 +1,11 @@
-import { AppError, tierLimit, type AuditAct, type Caller, type TenantView } from '@svc/contract';
+import {
+  AppError,
+  requireInstallationCaller,
+  tierLimit,
+  type AuditAct,
+  type Caller,
+  type TenantView,
+} from '@svc/contract';
 import type { License } from '@svc/identity';
 import type { Store, TenantChange, TenantChangeOutcome, TenantRecord } from '@svc/store';
 
@@ -26,18 +33,6 @@ const actions: Readonly<Record<TenantChange, string>> = {
   finish: 'tenant.deleted',
 };
 
-/**
- * Tenants belong to the installation: only admins of the default tenant, and of all tenants, read or change them.
- *
- * @throws tenant_access_denied
- */
-export function requireInstallationAdmin(
-  { defaultTenant }: Pick<TenantDeps, 'defaultTenant'>,
-  caller: Pick<Caller, 'tenant' | 'allowCrossTenant'>,
-): void {
-  if (caller.tenant !== defaultTenant && !caller.allowCrossTenant) throw new AppError('tenant_access_denied');
-}
-
 /** @throws tenant_access_denied, tenant_exists, tier_limit_exceeded */
 export async function createTenant(
   deps: TenantDeps,
@@ -64,7 +59,7 @@ export async function suspendTenant(
   id: string,
   reason: string,
 ): Promise<TenantView> {
-  requireInstallationAdmin(deps, request.caller);
+  requireInstallationCaller(request.caller, deps.defaultTenant);
   requireOther(deps, id);
   requireDone(await applyChange(deps, request, id, { change: 'suspend', fields: { reason }, reason }));
   // After a crash here, the loop of the schedulers cancels its jobs.
@@ -80,12 +75,12 @@ export async function resumeTenant(deps: TenantDeps, request: TenantRequest, id:
 }
 
 /**
- * Begins the deletion of a suspended tenant, which the gateways complete.
+ * Begins the deletion of a suspended tenant, which a loop of the gateways completes.
  *
  * @throws tenant_access_denied, tenant_protected, tenant_not_found, tenant_state_conflict, legal_hold_active
  */
 export async function removeTenant(deps: TenantDeps, request: TenantRequest, id: string): Promise<TenantView> {
-  requireInstallationAdmin(deps, request.caller);
+  requireInstallationCaller(request.caller, deps.defaultTenant);
   requireOther(deps, id);
   requireDone(await applyChange(deps, request, id, { change: 'delete', fields: {} }));
   return readTenant(deps, id);
@@ -97,7 +92,7 @@ function applyChange(
   tenant: string,
   { change, fields, reason }: { change: TenantChange; fields: Record<string, string>; reason?: string },
 ): Promise<TenantChangeOutcome> {
-  requireInstallationAdmin(deps, caller);
+  requireInstallationCaller(caller, deps.defaultTenant);
   const act: AuditAct = {
     event_type: 'tenant.changed',
     action: actions[change],

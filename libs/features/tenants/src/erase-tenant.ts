@@ -20,7 +20,10 @@ export interface ErasureDeps {
 }
 
 const BATCH = 250;
-const MAX_TENANTS = 10;
+/** Steps in one call. */
+const MAX_STEPS = 10;
+/** Tenants under a legal hold are listed too, and must not keep others from their deletion. */
+const MAX_LISTED = 10_000;
 const openStates = jobStates.states.filter((state) => !isTerminal(state));
 const openStatuses = runStates.states.filter((status) => !isRunEnded(status));
 
@@ -31,15 +34,18 @@ const openStatuses = runStates.states.filter((status) => !isRunEnded(status));
  * @returns number of tenants deleted completely
  */
 export async function eraseTenants(deps: ErasureDeps): Promise<number> {
-  let deleted = 0;
-  for (const tenant of await deps.store.tenants.changed(MAX_TENANTS)) {
+  let [deleted, steps] = [0, 0];
+  for (const tenant of await deps.store.tenants.changed(MAX_LISTED)) {
+    if (steps >= MAX_STEPS) break;
     const record = await deps.store.tenants.get(tenant);
     // A hold that began after the request stops the deletion until it is released.
     if (record?.status !== 'deleting' || (await deps.store.legalHolds.isHeld(tenant))) continue;
-    const { phase, removed } = record.erasure ?? { phase: 'stop', removed: 0 };
-    const next = await runStep(deps, tenant, phase, record.updatedUs / 1_000);
-    await deps.store.tenants.writeErasure(tenant, { phase: next.phase, removed: removed + next.removed });
-    if (next.phase === 'done' && (await finish(deps, tenant))) deleted++;
+    steps++;
+    const executed = record.erasure?.phase;
+    const next = await runStep(deps, tenant, executed ?? 'stop', record.updatedUs / 1_000);
+    // A scan may take longer than the lease, and then another process continues.
+    const isOwn = await deps.store.tenants.advanceErasure(tenant, executed, next);
+    if (isOwn && next.phase === 'done' && (await finish(deps, tenant))) deleted++;
   }
   return deleted;
 }

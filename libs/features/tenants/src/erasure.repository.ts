@@ -20,7 +20,7 @@ export class ErasureRepository {
     private readonly keys: Keys,
   ) {}
 
-  /** Scans all keys once. @returns number of keys removed */
+  /** Scans all keys once, while the tenant is being deleted. @returns number of keys removed */
   async pass(tenant: string, pass: ErasurePass): Promise<number> {
     const named = namedAfter(tenant);
     const configs = new Set(await this.redis.smembers(this.keys.configsOf(tenant)));
@@ -40,7 +40,10 @@ export class ErasureRepository {
         }),
       );
       const mine = names.filter((_, i) => owned[i]);
-      if (mine.length > 0) removed += await this.redis.unlink(...mine);
+      if (mine.length === 0) continue;
+      // Another process may have completed the deletion, and the tenant may have been created again.
+      if ((await this.redis.hget(this.keys.tenant(tenant), 'status')) !== 'deleting') return removed;
+      removed += await this.redis.unlink(...mine);
     }
     if (pass === 'parts' && configs.size > 0) await this.redis.hdel(this.keys.configRevisions(), ...configs);
     return removed;

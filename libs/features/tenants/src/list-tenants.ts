@@ -1,6 +1,6 @@
-import type { Caller, TenantView } from '@svc/contract';
+import { requireInstallationCaller, type Caller, type TenantView } from '@svc/contract';
 import { isTenantName } from '@svc/identity';
-import { requireInstallationAdmin, toTenantView, type TenantDeps } from './change-tenant';
+import { toTenantView, type TenantDeps } from './change-tenant';
 
 /** A page of the tenants by name. The cursor is the last name of the page before. @throws tenant_access_denied */
 export async function listTenants(
@@ -8,7 +8,7 @@ export async function listTenants(
   caller: Caller,
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<{ items: TenantView[]; next_cursor: string | null }> {
-  requireInstallationAdmin(deps, caller);
+  requireInstallationCaller(caller, deps.defaultTenant);
   const { tenants } = deps.store;
   const names = (await tenants.names()).filter((name) => isTenantName(name) && name > cursor);
   const page = names.slice(0, limit);

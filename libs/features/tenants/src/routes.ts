@@ -1,14 +1,6 @@
 import * as contract from '@svc/contract';
 import { handlersFor } from '@svc/http';
-import {
-  createTenant,
-  readTenant,
-  removeTenant,
-  requireInstallationAdmin,
-  resumeTenant,
-  suspendTenant,
-  type TenantDeps,
-} from './change-tenant';
+import { createTenant, readTenant, removeTenant, resumeTenant, suspendTenant, type TenantDeps } from './change-tenant';
 import type { ErasureDeps } from './erase-tenant';
 import { listTenants } from './list-tenants';
 
@@ -28,7 +20,7 @@ export const tenantRoutes = [
   ),
   handle(contract.createTenant, ({ body, ctx, ...request }) => createTenant(ctx.tenants, request, body)),
   handle(contract.getTenant, async ({ params, caller, ctx }) => {
-    requireInstallationAdmin(ctx.tenants, caller);
+    contract.requireInstallationCaller(caller, ctx.tenants.defaultTenant);
     return readTenant(ctx.tenants, params.tenant);
   }),
   handle(contract.suspendTenant, ({ params, body, ctx, ...request }) =>

@@ -10,8 +10,8 @@ interface TenantStopDeps {
 const BATCH = 250;
 /** How long a request waits for the stop of a tenant with very many jobs. */
 const MAX_REQUEST_MS = 2_000;
-/** Tenants in one run of the loop. */
-const MAX_TENANTS = 100;
+/** Tenants in one run of the loop. Those that are being deleted are listed too, and must not keep others waiting. */
+const MAX_TENANTS = 10_000;
 
 /**
  * Cancels the jobs that workers have for a suspended tenant. No job is dispatched during that, since the dispatching scripts

@@ -64,7 +64,8 @@ async function signInUser(deps: UserDeps, attempt: Attempt): Promise<SignedIn | 
   const found = await findAccount(deps, tenant, username);
   const account = found?.user.id ?? `${tenant}\n${username.toLowerCase()}`;
   return limits.onAccount({ account, address }, async (maySucceed) => {
-    const phc = maySucceed && found && !found.user.disabled ? found.user.password : undefined;
+    const isActive = found && !found.user.disabled && !deps.isTenantStopped(tenant);
+    const phc = maySucceed && isActive ? found.user.password : undefined;
     const isRight = await passwords.verify(phc, password);
     return isRight && found && phc ? enter(deps, found, phc, attempt) : undefined;
   });

@@ -18,6 +18,8 @@ export interface UserDeps {
   roles(): Readonly<Record<string, Role>>;
   /** Whether permissions decide, rather than roles. */
   rbac(): boolean;
+  /** Whether a tenant is suspended or being deleted, so that its users do not sign in. */
+  isTenantStopped(tenant: string): boolean;
   /** Whether there are configured API keys that can sign in. */
   takesApiKeys(): boolean;
   /** Sign-in at providers; empty = none. */
@@ -120,7 +122,7 @@ export const buildSignInAct = (user: UserRecord, method: string, { ip, requestId
 const MAX_TRIES = 8;
 
 /** A change of a user: the whole new record, and how it is recorded. */
-interface UserChange {
+export interface UserChange {
   user: UserRecord;
   act: AuditAct;
   endSessions?: boolean;

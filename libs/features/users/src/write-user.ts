@@ -12,7 +12,16 @@ import type { StoredUser, UserRecord } from '@svc/store';
 import { isDeepStrictEqual } from 'node:util';
 import { hashNew, toRekeyed } from './change-password';
 import { withoutFactor } from './totp';
-import { type ActContext, buildAct, changeUser, fault, requireUserAuth, toAuthUser, type UserDeps } from './user-deps';
+import {
+  type ActContext,
+  buildAct,
+  changeUser,
+  fault,
+  requireUserAuth,
+  toAuthUser,
+  type UserChange,
+  type UserDeps,
+} from './user-deps';
 
 const defaultRole = 'user';
 
@@ -74,7 +83,7 @@ export async function updateUser(
   const stored = await findManaged(deps, caller, id);
   const role = roles[0] === undefined ? undefined : requireRole(deps, caller, roles[0]);
   if (email) await requireFreeNames(deps, { id, tenant: stored.user.tenant, email });
-  const written = await changeUser(deps, stored, ({ user }) => {
+  const written = await changeManaged(deps, caller, stored, ({ user }) => {
     const changed = {
       ...user,
       ...(email && { email }),
@@ -96,8 +105,7 @@ export async function updateUser(
 export async function deleteUser(deps: UserDeps, context: ActContext, id: string): Promise<void> {
   const stored = await findManaged(deps, context.caller, id);
   if (context.caller.userId === id) throw fault('id', 'users cannot delete themselves');
-  await changeUser(deps, stored, ({ user }) => {
-    if (user.disabled) throw new AppError('auth_user_not_found');
+  await changeManaged(deps, context.caller, stored, ({ user }) => {
     const updated_at = new Date(deps.clock.nowMs()).toISOString();
     return { user: { ...user, disabled: true, updated_at }, act: buildAct('user.disabled', context, user) };
   });
@@ -107,7 +115,7 @@ export async function deleteUser(deps: UserDeps, context: ActContext, id: string
 export async function setPassword(deps: UserDeps, context: ActContext, id: string, password: string): Promise<void> {
   const stored = await findManaged(deps, context.caller, id);
   const hash = await hashNew(deps, stored.user, password);
-  await changeUser(deps, stored, ({ user }) => ({
+  await changeManaged(deps, context.caller, stored, ({ user }) => ({
     user: toRekeyed(deps, user, hash),
     endSessions: true,
     act: buildAct('user.password_set', context, user),
@@ -117,7 +125,7 @@ export async function setPassword(deps: UserDeps, context: ActContext, id: strin
 /** Removes the second factor of a user who cannot. @throws access_denied, auth_user_not_found */
 export async function resetTotp(deps: UserDeps, context: ActContext, id: string): Promise<void> {
   const stored = await findManaged(deps, context.caller, id);
-  await changeUser(deps, stored, ({ user }) => {
+  await changeManaged(deps, context.caller, stored, ({ user }) => {
     if (!user.totp) return undefined;
     const updated_at = new Date(deps.clock.nowMs()).toISOString();
     return {
@@ -132,11 +140,29 @@ export async function resetTotp(deps: UserDeps, context: ActContext, id: string)
 async function findManaged(deps: UserDeps, caller: Caller, id: string): Promise<StoredUser> {
   requireUserAuth(deps);
   const stored = await deps.store.users.get(id);
-  const isVisible = stored && (caller.scope === everyTenant || stored.user.tenant === caller.scope);
-  if (!isVisible || stored.user.disabled) throw new AppError('auth_user_not_found');
-  if (!coversRole(caller.role, stored.user.role, deps.roles())) throw new AppError('access_denied');
+  if (!stored) throw new AppError('auth_user_not_found');
+  requireManaged(deps, caller, stored);
   return stored;
 }
+
+/** @throws access_denied, auth_user_not_found */
+function requireManaged({ roles }: Pick<UserDeps, 'roles'>, { scope, role }: Caller, { user }: StoredUser): void {
+  const isVisible = scope === everyTenant || user.tenant === scope;
+  if (!isVisible || user.disabled) throw new AppError('auth_user_not_found');
+  if (!coversRole(role, user.role, roles())) throw new AppError('access_denied');
+}
+
+/** As `changeUser`; whenever the user has changed, the caller must still be permitted to change it. */
+const changeManaged = (
+  deps: UserDeps,
+  caller: Caller,
+  first: StoredUser,
+  decide: (stored: StoredUser) => UserChange | undefined,
+): Promise<StoredUser | undefined> =>
+  changeUser(deps, first, (stored) => {
+    requireManaged(deps, caller, stored);
+    return decide(stored);
+  });
 
 /** @throws auth_request_invalid for an unknown role, grant_exceeds_caller */
 function requireRole(deps: UserDeps, caller: Caller, name: string): string {

@@ -27,6 +27,8 @@ local is_gone = status == 'missing' or status == 'deleted'
 if is_gone and change ~= 'create' then return { 'missing' } end
 if status == move.to and change ~= 'create' then return { 'unchanged', status } end
 if not move[status] then return { 'refused', status } end
+-- A process that was slow may not end a deletion that another one has begun since.
+if change == 'finish' and redis.call('HGET', KEYS[1], 'erase_phase') ~= 'done' then return { 'refused', status } end
 if change == 'delete' and redis.call('HEXISTS', key.legalHoldsActive(), tenant) == 1 then return { 'held' } end
 if change == 'create' and limit > 0 then
   local count = #redis.call('SUNION', key.tenants(), key.knownTenants())

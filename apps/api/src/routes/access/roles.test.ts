@@ -118,9 +118,16 @@ describe('roles', () => {
       status: 409,
       body: { error: 'RBAC_ROLE_IN_USE', code: 'RBAC_ROLE_IN_USE', referencing_roles: ['r2'] },
     });
-    api.ctx.access.countUsersWithRole = async (role) => (role === 'r2' ? 2 : 0);
-    expect(await api.as('admin').del(`${path}/r2`)).toMatchObject({ status: 409, body: { referencing_roles: [] } });
-    api.ctx.access.countUsersWithRole = async () => 0;
+    const times = { created_at: '', updated_at: '' };
+    const user = { id: 'u1', tenant: 'globex', username: 'ann', role: 'r2', source: 'scim', ...times } as const;
+    const act = { event_type: 'identity.change', action: 'a', severity: 'INFO' } as const;
+    await api.store.users.write({ user, expected: 0, act });
+    expect(await api.as('admin').del(`${path}/r2`)).toMatchObject({
+      status: 409,
+      body: { message: '1 users have the role', referencing_roles: [] },
+    });
+    await api.store.users.write({ user: { ...user, role: 'viewer' }, expected: 1, act });
+    expect(await api.as('admin').del(`${path}/r2`)).toMatchObject({ status: 200, body: { deleted: true } });
   });
 
   it('403: roles belong to the installation, and tenants may only read them', async () => {

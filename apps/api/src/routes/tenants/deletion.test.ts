@@ -1,4 +1,5 @@
 import { eraseTenants } from '@svc/tenants';
+import type { TenantChange } from '@svc/store';
 import { useApi } from '../../api.testing';
 import { caller, statusAndCode } from '../../caller.testing';
 import { identities } from '../../identities.testing';
@@ -43,5 +44,19 @@ describe('the deletion of a tenant', () => {
     expect((await house().get(path)).body).toMatchObject({ status: 'deleted', erasure: { phase: 'done' } });
     const { body } = await house().get('/api/v1/audit/events?event_type=tenant.changed&tenant=acme');
     expect((body['items'] as { action: string }[])[0]?.action).toBe('tenant.deleted');
+  });
+
+  it('is not delayed by tenants that wait, such as those under a legal hold', async () => {
+    const { tenants } = api.store;
+    const act = { event_type: 'tenant.changed', action: 'a', severity: 'HIGH' } as const;
+    const change = (tenant: string, change: TenantChange) =>
+      tenants.change(tenant, { change, maxTenants: 0, fields: {}, actorTenant: 'house', act });
+    const waiting = Array.from({ length: 12 }, (_, i) => `waiting-${i}`);
+    for (const one of [...waiting, 'last']) for (const step of ['create', 'suspend'] as const) await change(one, step);
+    await change('last', 'delete');
+
+    for (let step = 0; step < 10 && (await eraseTenants({ ...api.ctx.tenantErasure, runEndMs: 0 })) === 0; step++);
+
+    expect((await tenants.get('last'))?.status).toBe('deleted');
   });
 });

@@ -1,4 +1,5 @@
 import { readOutbox } from '@svc/audit-chain';
+import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { statusAndCode } from '../../caller.testing';
 import { identities } from '../../identities.testing';
@@ -72,6 +73,17 @@ describe('POST /api/v1/auth/login', () => {
     expect(answers.map(statusAndCode)).toEqual(answers.map(() => refused));
     expect(answers.map(({ body }) => body)).toEqual(answers.map(() => answers[0]?.body));
     expect(answers.map(({ headers }) => headers['set-cookie'])).toEqual(answers.map(() => undefined));
+  });
+
+  it('401: a user of a suspended tenant', async () => {
+    const gil = { username: 'gil', password: goodPassword, tenant: 'initech' };
+    await api.as('everywhere').post('/api/v1/users', gil);
+    await api.as('admin').post('/api/v1/tenants', { id: 'initech' });
+    expect((await login(gil)).status).toBe(200);
+
+    await api.as('admin').post('/api/v1/tenants/initech/suspend', { reason: 'unpaid' });
+
+    await eventually(async () => expect((await login(gil)).status).toBe(401));
   });
 
   it('400: a malformed body; 403: a tenant that the key does not cover', async () => {

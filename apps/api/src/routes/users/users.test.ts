@@ -127,6 +127,28 @@ describe('/api/v1/users', () => {
     expect((await make('keeper')).status).toBe(201);
   });
 
+  it('403: the password of a user who becomes an administrator at the same time is not replaced', async () => {
+    api.license('enterprise');
+    const permissions = ['users.read', 'users.write'];
+    expect((await api.as('admin').put('/api/v1/auth/roles/keeper', { permissions })).status).toBe(200);
+    const id = await create({ username: 'rising', role: 'keeper' });
+    const { users } = api.store;
+    const act = { event_type: 'identity.change', action: 'a', severity: 'INFO' } as const;
+    // The promotion comes between the check and the write.
+    const write = jest.spyOn(users, 'write').mockImplementationOnce(async (change) => {
+      const before = await users.get(id);
+      if (before) await users.write({ user: { ...before.user, role: 'admin' }, expected: before.revision, act });
+      return users.write(change);
+    });
+
+    const headers = { 'X-Principal-Role': 'keeper' };
+    const answer = await api.as('admin').post(`/api/v1/users/${id}/password`, { password: otherPassword }, headers);
+    write.mockRestore();
+
+    expect(statusAndCode(answer)).toEqual({ status: 403, code: 'access_denied' });
+    expect((await login({ username: 'rising', password: goodPassword })).status).toBe(200);
+  });
+
   it('of two administrators who delete each other one stays', async () => {
     const ids = [await create({ username: 'one', role: 'admin' }), await create({ username: 'two', role: 'admin' })];
 

@@ -21,7 +21,8 @@ export async function runBulk(deps: ScimDeps, request: ScimRequest, sent: unknow
   const { operations, failOnErrors } = readBulk(sent);
   const results: Result[] = [];
   const ids = new Map<string, string>();
-  const open = new Set(operations);
+  // Read once: data may be large, and operations are many.
+  const open = new Map(operations.map((one) => [one, listReferences(one)]));
   let errors = 0;
   for (let next = choose(open, ids); next; next = choose(open, ids)) {
     open.delete(next);
@@ -34,11 +35,15 @@ export async function runBulk(deps: ScimDeps, request: ScimRequest, sent: unknow
 }
 
 /** The first operation that does not wait for another one, else the first: what it refers to does not exist. */
-function choose(open: ReadonlySet<BulkOperation>, ids: ReadonlyMap<string, string>): BulkOperation | undefined {
-  const created = new Set([...open].flatMap(({ bulkId }) => bulkId ?? []));
-  const isReady = (one: BulkOperation) =>
-    listReferences(one).every((name) => ids.has(name) || !created.has(name) || name === one.bulkId);
-  return [...open].find(isReady) ?? [...open][0];
+function choose(
+  open: ReadonlyMap<BulkOperation, readonly string[]>,
+  ids: ReadonlyMap<string, string>,
+): BulkOperation | undefined {
+  const waiting = [...open];
+  const created = new Set(waiting.flatMap(([{ bulkId }]) => bulkId ?? []));
+  const isReady = ([{ bulkId }, references]: (typeof waiting)[number]) =>
+    references.every((name) => ids.has(name) || !created.has(name) || name === bulkId);
+  return (waiting.find(isReady) ?? waiting[0])?.[0];
 }
 
 const reference = /^bulkId:(.+)$/;
