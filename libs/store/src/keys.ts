@@ -81,7 +81,7 @@ const ofShard = {
   knownTenants: { template: '{shard}:tenants-known', type: 'set', holds: 'tenants with such a record that are not deleted', kept: 'for ever' },
   stoppedTenants: { template: '{shard}:tenants-stopped', type: 'set', holds: 'tenants that are suspended or being deleted', kept: 'until they are not' },
   tenantsChanged: { template: '{shard}:tenants-changed', type: 'zset', holds: 'tenants whose suspension is not applied to their jobs yet, and those being deleted, by the time of the change (µs)', kept: 'until it is applied' },
-  tenantsVersion: { template: '{shard}:tenants-version', type: 'string', holds: 'number of changes of tenants', kept: 'for ever' },
+  tenantsVersion: { template: '{shard}:tenants-version', type: 'string', holds: 'time of the last change of a tenant, µs', kept: 'for ever' },
 
   // legal holds
   heldTenants: { template: '{shard}:held-tenants', type: 'set', holds: 'tenants under a legal hold, whose records do not expire', kept: 'until the release' },

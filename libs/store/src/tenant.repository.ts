@@ -93,7 +93,7 @@ export class TenantRepository {
     });
   }
 
-  /** Number of changes so far; names that are read later contain at least these. */
+  /** Version of the last change; names that are read later contain at least this one. */
   async version(): Promise<string> {
     // A pipeline of its own, so that a poll delays no automatic one.
     const [[error, version] = [null, null]] =

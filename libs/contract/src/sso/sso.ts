@@ -15,7 +15,7 @@ export const ssoLimits = {
 } as const;
 
 /** Query of the routes that begin a sign-in. */
-interface SignInQuery {
+export interface SignInQuery {
   redirect?: string;
 }
 
@@ -32,7 +32,7 @@ export interface SamlForm {
   RelayState?: string;
 }
 
-interface LogoutForm {
+export interface LogoutForm {
   logout_token: string;
 }
 

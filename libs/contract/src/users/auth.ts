@@ -68,7 +68,7 @@ export const getAuthConfig = endpoint({
   errors: [],
 });
 
-interface LoginBody {
+export interface LoginBody {
   username: string;
   password: string;
   tenant?: string;

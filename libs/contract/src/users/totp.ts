@@ -11,7 +11,7 @@ const refusals = [
   ...(['auth_user_version_conflict', 'rate_limited', 'totp_unavailable', 'overloaded', 'store_unavailable'] as const),
 ] as const;
 
-interface BeginTotpBody {
+export interface BeginTotpBody {
   password: string;
 }
 export interface TotpEnrollment {

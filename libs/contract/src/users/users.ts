@@ -123,7 +123,7 @@ export const deleteUser = endpoint({
   otherTenant: 'absent',
 });
 
-interface SetPasswordBody {
+export interface SetPasswordBody {
   password: string;
 }
 

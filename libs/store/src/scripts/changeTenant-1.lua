@@ -60,7 +60,8 @@ else
   redis.call('SADD', key.stoppedTenants(), tenant)
   redis.call('ZADD', key.tenantsChanged(), text(at), tenant)
 end
-redis.call('INCR', key.tenantsVersion())
+-- A time, since the count of a store that was emptied or restored reaches values that processes have read before.
+redis.call('SET', key.tenantsVersion(), text(at))
 audit('act', tenant, text(at), act)
 if actor_tenant ~= tenant then audit('act', actor_tenant, text(at), act) end
 return { 'changed', move.to }
