@@ -187,9 +187,9 @@ describe('GET /api/v1/audit/export', () => {
     }));
     const ms = Date.now();
     for (let head: ChainHead = emptyHead; head.seq < facts.length;) {
-      const events = sealFacts(facts.slice(head.seq, head.seq + 1_000), head).map((event) => ({ ...event, ms }));
+      const events = sealFacts(facts.slice(head.seq, head.seq + 1_000), head);
       const end = { head, lastMs: ms, applied: '' };
-      await api.store.audit.append('acme', end, { events, tiles: [] });
+      await api.store.audit.append('acme', end, { events, times: events.map(() => ms), tiles: [] });
       head = events.at(-1) ?? head;
     }
 

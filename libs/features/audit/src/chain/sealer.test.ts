@@ -14,6 +14,15 @@ const actions = async (tenant: string) =>
 const record = async (tenant: string, from: number, count: number) => {
   for (let i = 0; i < count; i++) await use.store.audit.record(tenant, act(`act-${from + i}`));
 };
+/** Entries with a line of each of two tenants. */
+async function addEntries(count: number): Promise<void> {
+  const pipeline = use.redis.pipeline();
+  for (const name of names(count)) {
+    const lines = ['acme', 'globex'].map((tenant) => `act\t${tenant}\t1000000\t${JSON.stringify(act(name))}`);
+    pipeline.xadd(use.store.keys.auditOutbox(), '*', 'lines', lines.join('\n'));
+  }
+  await pipeline.exec();
+}
 const names = (count: number) => Array.from({ length: count }, (_, i) => `act-${i}`);
 
 async function verify(tenant: string) {
@@ -77,6 +86,34 @@ describe('the sealer', () => {
 
     expect(await actions('acme')).toEqual(names(60));
     expect(await verify('acme')).toMatchObject({ status: 'ok', verified: 60 });
+  });
+
+  it('of many processes at once appends everything once, when each has several reads to append', async () => {
+    await addEntries(300);
+
+    await Promise.all(Array.from({ length: 4 }, () => new Sealer(use.store.audit).seal()));
+
+    expect(await actions('acme')).toEqual(names(300));
+    expect(await actions('globex')).toEqual(names(300));
+    expect(await verify('acme')).toMatchObject({ status: 'ok', verified: 300 });
+    expect(await use.store.audit.outboxLength()).toBe(0);
+  });
+
+  it.each([1, 2, 3])('continues after its append number %s failed, with nothing lost or repeated', async (failing) => {
+    await addEntries(300);
+    let left = failing;
+    const sealer = new Sealer({
+      ...methods(),
+      append: (...args) => (--left === 0 ? Promise.reject(new Error('unreachable')) : use.store.audit.append(...args)),
+    });
+
+    await expect(sealer.seal()).rejects.toThrow('unreachable');
+    await sealer.seal();
+
+    expect(await actions('acme')).toEqual(names(300));
+    expect(await actions('globex')).toEqual(names(300));
+    expect(await verify('globex')).toMatchObject({ status: 'ok', verified: 300 });
+    expect(await use.store.audit.outboxLength()).toBe(0);
   });
 
   it('includes what was recorded before its call, also while it is running', async () => {

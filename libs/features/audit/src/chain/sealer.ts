@@ -1,7 +1,15 @@
 import { leafHash, readOutbox, sealFacts, type SealedEvent } from '@svc/audit-chain';
 import type { AuditFact } from '@svc/contract';
-import { TILE_SIZE, type AuditRepository, type ChainEnd, type OutboxEntry, type TileGrowth } from '@svc/store';
+import {
+  TILE_SIZE,
+  type AuditRepository,
+  type ChainEnd,
+  type ChainGrowth,
+  type OutboxEntry,
+  type TileGrowth,
+} from '@svc/store';
 import type { KeyObject } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { rootOfLeaves } from './tree';
 
 type SealerStore = Pick<AuditRepository, 'append' | 'dropOutbox' | 'end' | 'leaves' | 'outbox'>;
@@ -27,6 +35,12 @@ interface Recorded {
 interface TenantEnd extends ChainEnd {
   /** Leaves of the incomplete tile. */
   partial: Buffer;
+}
+
+/** Events that follow `end`, and where the chain ends when they are in it. */
+interface Sealed extends ChainGrowth {
+  end: TenantEnd;
+  after: TenantEnd;
 }
 
 /**
@@ -57,19 +71,41 @@ export class Sealer {
 
   private async sealAll(): Promise<number> {
     let entries = await this.store.outbox(ENTRIES);
-    for (let count = 0; ;) {
-      const last = entries.at(-1);
-      if (!last) return count;
-      // Read while these are appended.
-      const next = entries.length < ENTRIES ? Promise.resolve([]) : this.store.outbox(ENTRIES, last.id);
-      next.catch(() => undefined); // awaited below, after what may fail first
-      count += await this.apply(entries, last.id);
-      await this.store.dropOutbox(last.id);
-      entries = await next;
+    let count = 0;
+    let ahead = new Map<string, Sealed>();
+    let appending: Promise<unknown> = Promise.resolve();
+    let applied: string | undefined;
+    try {
+      for (let last = entries.at(-1); last; last = entries.at(-1)) {
+        const upTo = last.id;
+        // Read while these are appended.
+        const next = entries.length < ENTRIES ? Promise.resolve([]) : this.store.outbox(ENTRIES, upTo);
+        next.catch(() => undefined); // awaited below, after what may fail first
+        const recorded = this.group(entries);
+        // Sealed while the entries before are appended, as if that had succeeded: `append` seals again if it has not.
+        ahead = this.sealAhead(recorded, upTo, ahead);
+        await appending;
+        const drop = applied === undefined ? undefined : this.store.dropOutbox(applied);
+        const appends = [...recorded].map(async ([tenant, facts]) => {
+          const appended = await this.append(tenant, facts, upTo, ahead);
+          count += appended;
+        });
+        appending = Promise.all([drop, ...appends]);
+        appending.catch(() => undefined); // awaited above or below
+        applied = upTo;
+        // Calls of scripts are sent at the end of this turn of the event loop: before more is sealed.
+        await setImmediate();
+        entries = await next;
+      }
+      await appending;
+      if (applied !== undefined) await this.store.dropOutbox(applied);
+      return count;
+    } finally {
+      await appending.catch(() => undefined);
     }
   }
 
-  private async apply(entries: readonly OutboxEntry[], upTo: string): Promise<number> {
+  private group(entries: readonly OutboxEntry[]): Map<string, Recorded[]> {
     const byTenant = new Map<string, Recorded[]>();
     for (const { id, lines } of entries) {
       for (const fact of this.read(lines)) {
@@ -78,9 +114,21 @@ export class Sealer {
         else byTenant.set(fact.tenant_id, [{ entry: id, fact }]);
       }
     }
-    let count = 0;
-    for (const [tenant, facts] of byTenant) count += await this.append(tenant, facts, upTo);
-    return count;
+    return byTenant;
+  }
+
+  /** @param before what is being appended */
+  private sealAhead(
+    recorded: ReadonlyMap<string, readonly Recorded[]>,
+    upTo: string,
+    before: ReadonlyMap<string, Sealed>,
+  ): Map<string, Sealed> {
+    const ahead = new Map<string, Sealed>();
+    for (const [tenant, facts] of recorded) {
+      const end = before.get(tenant)?.after ?? this.ends.get(tenant);
+      if (end) ahead.set(tenant, this.sealAfter(end, facts, upTo));
+    }
+    return ahead;
   }
 
   private read(lines: string): AuditFact[] {
@@ -92,38 +140,42 @@ export class Sealer {
     }
   }
 
-  private async append(tenant: string, all: readonly Recorded[], upTo: string): Promise<number> {
+  /**
+   * @param ahead what was sealed before the end of the chain was known; replaced if another process moved the end
+   * @returns number of events
+   */
+  private async append(
+    tenant: string,
+    recorded: readonly Recorded[],
+    upTo: string,
+    ahead: Map<string, Sealed>,
+  ): Promise<number> {
     for (;;) {
       const end = this.ends.get(tenant) ?? (await this.load(tenant));
-      // They are in the order of their entries.
-      const first = all.findIndex(({ entry }) => isAfter(entry, end.applied));
-      const facts = first < 0 ? [] : all.slice(first).map(({ fact }) => fact);
-      if (facts.length === 0) return 0;
-      if (await this.appendFacts(tenant, end, facts, upTo)) return facts.length;
+      let sealed = ahead.get(tenant);
+      if (sealed?.end !== end) ahead.set(tenant, (sealed = this.sealAfter(end, recorded, upTo)));
+      if (sealed.events.length === 0) return 0;
+      if ((await this.store.append(tenant, end, sealed)) === 'appended') {
+        this.keep(tenant, sealed.after);
+        this.options.onSealed?.(tenant, sealed.events);
+        return sealed.events.length;
+      }
+      this.ends.delete(tenant);
     }
   }
 
-  /** @returns whether they are in the chain; if not, its end must be read again */
-  private async appendFacts(
-    tenant: string,
-    end: TenantEnd,
-    facts: readonly AuditFact[],
-    entry: string,
-  ): Promise<boolean> {
+  private sealAfter(end: TenantEnd, recorded: readonly Recorded[], entry: string): Sealed {
+    // They are in the order of their entries.
+    const first = recorded.findIndex((fact) => isAfter(fact.entry, end.applied));
+    const facts = first < 0 ? [] : recorded.slice(first).map(({ fact }) => fact);
     let { lastMs } = end;
-    const events = sealFacts(facts, end.head, this.options.hmacKey).map((event, i) => {
-      lastMs = Math.max(lastMs, readMs(facts[i]?.timestamp ?? ''));
-      return { ...event, ms: lastMs };
-    });
+    const times = facts.map(({ timestamp }) => (lastMs = Math.max(lastMs, readMs(timestamp))));
+    const events = sealFacts(facts, end.head, this.options.hmacKey);
     const { tiles, partial } = grow(end, events);
-    const outcome = await this.store.append(tenant, end, { events, tiles, entry });
-    if (outcome.kind !== 'appended') {
-      this.ends.delete(tenant);
-      return false;
-    }
-    this.keep(tenant, { ...outcome.end, partial });
-    this.options.onSealed?.(tenant, events);
-    return true;
+    const last = events.at(-1);
+    if (!last) return { end, after: end, events, times, tiles, entry };
+    const head = { seq: last.seq, hash: last.hash };
+    return { end, after: { head, lastMs, applied: entry, partial }, events, times, tiles, entry };
   }
 
   private async load(tenant: string): Promise<TenantEnd> {
