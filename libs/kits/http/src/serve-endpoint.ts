@@ -141,9 +141,12 @@ async function knownCaller(
   allows: OriginCheck,
 ): Promise<Known | undefined> {
   if (!endpoint.knowsCallers) return undefined;
-  const outcome = await options.authenticate(getCredentials(req, endpoint)).catch(() => undefined);
-  if (outcome?.kind !== 'caller' || (outcome.byCookie && isForged(req, allows))) return undefined;
-  return outcome;
+  try {
+    const outcome = await options.authenticate(getCredentials(req, endpoint));
+    return outcome.kind === 'caller' && !(outcome.byCookie && isForged(req, allows)) ? outcome : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,10 +1,10 @@
 import { coversRole, type Caller, type ErrorCode, type Role } from '@svc/contract';
 import type { CredentialRef } from './credential-changes';
 import { sha256 } from './digest';
-import type { Identity, KeySource } from './identity';
+import { whenKnown, type Identity, type KeySource, type Soon } from './identity';
 import type { BearerCheck } from './jwt';
 import { missingScope } from './key-scope';
-import { findKey, getSessionId, resolveSession, sessionPrefix, type Sessions } from './sessions';
+import { findKey, resolveSession, sessionPrefix, type Sessions } from './sessions';
 import { chooseTenant } from './tenant';
 import { getProtocolKey } from './web-socket-key';
 
@@ -46,7 +46,8 @@ export type AuthOutcome =
       >;
       extras?: Record<string, unknown>;
     };
-export type Authenticate = (presented: Presented) => Promise<AuthOutcome>;
+/** The outcome is known at once when the credential is. */
+export type Authenticate = (presented: Presented) => Soon<AuthOutcome>;
 
 export interface AuthenticateDeps {
   /** Configured keys first, then managed ones. */
@@ -79,8 +80,7 @@ export interface AuthenticateSettings {
  */
 export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSettings): Authenticate {
   const honoursHeaders = !settings.production || settings.allowHeaderPrincipal;
-  return async (presented) => {
-    const { identity, byCookie } = await identify(presented, deps, settings);
+  const decide = (presented: Presented, { identity, byCookie }: Identified): AuthOutcome => {
     if (!identity) return { kind: 'refused', code: 'unauthorized' };
 
     deps.onAuthenticated?.(identity);
@@ -100,43 +100,43 @@ export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSett
     const named = honoursHeaders ? withHeaderPrincipal(identity, presented, deps.roles?.()) : identity;
     return { kind: 'caller', caller: toCaller(named, choice), credential: toCredentialRef(identity), byCookie };
   };
+  return (presented) => whenKnown(identify(presented, deps, settings), (identified) => decide(presented, identified));
 }
 
-async function identify(
+interface Identified {
+  identity: Identity | undefined;
+  byCookie: boolean;
+}
+
+function identify(
   presented: Presented,
   { keys, bearer, sessions }: AuthenticateDeps,
   settings: AuthenticateSettings,
-): Promise<{ identity: Identity | undefined; byCookie: boolean }> {
-  const bySession = async (token: string) => {
-    const session = await sessions?.find(token);
-    const identity = session && (await resolveSession(session, keys));
-    return identity && { ...identity, sessionId: getSessionId(token) };
-  };
+): Soon<Identified> {
+  const bySession = (token: string) =>
+    whenKnown(sessions?.find(token), (session) => session && resolveSession(session, keys));
   const byKey = (key: string) => (key.startsWith(sessionPrefix) ? bySession(key) : findKey(sha256(key), keys));
 
   const token = /^bearer +(\S.*)$/i.exec(presented.authorization?.trim() ?? '')?.[1]?.trim();
   // A session is opened by a key or a password, so SVC_JWT_REQUIRED refuses sessions too.
-  if (token && !token.startsWith(sessionPrefix)) return presentedBy(await byBearer(token, bearer));
+  if (token && !token.startsWith(sessionPrefix)) return whenKnown(byBearer(token, bearer), presentedBy);
   if (settings.jwtRequired) return presentedBy(undefined);
-  if (token) return presentedBy(await bySession(token));
+  if (token) return whenKnown(bySession(token), presentedBy);
   const key = bareKey(presented.apiKey ?? '');
-  if (key) return presentedBy(await byKey(key));
+  if (key) return whenKnown(byKey(key), presentedBy);
   const [cookie, second] = sessionCookies(presented.cookie);
   // A sibling site can set a cookie for the whole domain, and the order of two cookies is up to the browser.
   if (second !== undefined) return presentedBy(undefined);
-  if (cookie !== undefined) return { identity: await bySession(cookie), byCookie: true };
-  if (presented.protocols) return presentedBy(await byKey(getProtocolKey(presented.protocols) ?? ''));
+  if (cookie !== undefined) return whenKnown(bySession(cookie), (identity) => ({ identity, byCookie: true }));
+  if (presented.protocols) return whenKnown(byKey(getProtocolKey(presented.protocols) ?? ''), presentedBy);
   return presentedBy(settings.allowAnonymous && !settings.production ? anonymous(settings.defaultTenant) : undefined);
 }
 
-const presentedBy = (identity: Identity | undefined) => ({ identity, byCookie: false });
+const presentedBy = (identity: Identity | undefined): Identified => ({ identity, byCookie: false });
 
-async function byBearer(token: string, checks: readonly BearerCheck[]): Promise<Identity | undefined> {
-  for (const check of checks) {
-    const identity = await check(token);
-    if (identity) return identity;
-  }
-  return undefined;
+function byBearer(token: string, checks: readonly BearerCheck[], at = 0): Soon<Identity | undefined> {
+  const check = checks[at];
+  return check && whenKnown(check(token), (identity) => identity ?? byBearer(token, checks, at + 1));
 }
 
 /**

@@ -30,9 +30,16 @@ export interface Identity {
   expiresAtMs?: number;
 }
 
+/** Known at once, as most credentials are: awaiting one costs as much as finding it. */
+export type Soon<T> = T | Promise<T>;
+
+/** Continues with a value, in this turn of the event loop if it is known. */
+export const whenKnown = <T, R>(value: Soon<T>, next: (value: T) => Soon<R>): Soon<R> =>
+  value instanceof Promise ? value.then(next) : next(value);
+
 /** Finds API keys by the SHA-256 of the key; expired and revoked keys are not found. */
 export interface KeySource {
-  find(digest: string): Identity | undefined | Promise<Identity | undefined>;
+  find(digest: string): Soon<Identity | undefined>;
 }
 
 /** Tenant names are part of store keys and are compared with `*`, so only plain names are valid. */

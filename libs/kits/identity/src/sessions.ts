@@ -8,7 +8,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { randomBytes } from 'node:crypto';
 import { sha256 } from './digest';
-import { isTenantName, type Identity, type KeySource } from './identity';
+import { isTenantName, whenKnown, type Identity, type KeySource, type Soon } from './identity';
 
 /** A user in one generation, or an API key. */
 export type SessionOwner =
@@ -39,11 +39,15 @@ export interface ListedSession {
   seenMs: number;
 }
 
+export interface FoundSession extends StoredSession {
+  id: string;
+}
+
 /** See docs/reference/users.md#sessions. */
 export interface Sessions {
   create(session: NewSession): Promise<CreatedSession>;
   /** Undefined for a token that is unknown, ended or expired. */
-  find(token: string): Promise<StoredSession | undefined>;
+  find(token: string): Soon<FoundSession | undefined>;
   /** Ends a session; a no-op when there is none. */
   end(token: string): Promise<void>;
   /** The valid sessions of an owner, the newest first. */
@@ -76,7 +80,7 @@ const REMEMBER_MS = 500;
 const MAX_REMEMBERED = 10_000;
 
 interface Remembered {
-  found: Promise<StoredSession | undefined>;
+  found: Soon<FoundSession | undefined>;
   untilMs: number;
 }
 
@@ -107,23 +111,25 @@ export function openSessions(
       const token = sessionPrefix + randomBytes(32).toString('base64url');
       const createdAt = nowMs();
       const facts = { tenant, method, address, created_at: createdAt, expires_at: createdAt + ttlMs };
-      await store.create(sha256(token), { ...facts, ...toStoredOwner(owner) }, times());
-      return { token, expiresAtMs: facts.expires_at, id: getSessionId(token) };
+      const hash = sha256(token);
+      await store.create(hash, { ...facts, ...toStoredOwner(owner) }, times());
+      return { token, expiresAtMs: facts.expires_at, id: toId(hash) };
     },
 
-    async find(token) {
+    find(token) {
       if (!/^session-[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
       const hash = sha256(token);
       const known = remembered.get(hash);
-      if (known && known.untilMs > nowMs()) return whileValid(await known.found, nowMs());
-      const found = store.read(hash, times());
-      const entry = { found, untilMs: nowMs() + REMEMBER_MS };
+      if (known && known.untilMs > nowMs()) return whenKnown(known.found, (session) => whileValid(session, nowMs()));
+      const found = store.read(hash, times()).then((session) => session && { ...session, id: toId(hash) });
+      const entry: Remembered = { found, untilMs: nowMs() + REMEMBER_MS };
       remembered.set(hash, entry);
       // Guessed tokens must not displace those of sessions, and a failed read is repeated.
       const drop = () => remembered.peek(hash) === entry && remembered.delete(hash);
       return found.then(
         (session) => {
-          if (!session) drop();
+          if (session) entry.found = session;
+          else drop();
           return session;
         },
         (error: unknown) => {
@@ -164,7 +170,7 @@ const toStoredOwner = (owner: SessionOwner) =>
 
 const ownerName = (owner: SessionOwner): string => getSessionOwner({ ...toStoredOwner(owner) } as SessionRecord);
 
-const whileValid = (session: StoredSession | undefined, nowMs: number): StoredSession | undefined =>
+const whileValid = (session: FoundSession | undefined, nowMs: number): FoundSession | undefined =>
   session && session.record.expires_at > nowMs ? session : undefined;
 
 function isValid(
@@ -186,21 +192,25 @@ function forget(remembered: LRUCache<string, Remembered>, id: string | undefined
  * Resolves the identity of a session from its user or key as they are now, so that a changed role applies, and a removed or
  * expired key ends its sessions at once.
  */
-export async function resolveSession(
-  { record, user }: StoredSession,
+export function resolveSession(
+  { id: sessionId, record, user }: FoundSession,
   keys: readonly KeySource[],
-): Promise<Identity | undefined> {
-  if (record.kind === 'user') return user && !user.disabled ? toUserIdentity(user, record.expires_at) : undefined;
-  const identity = await findKey(record.key_digest, keys);
-  if (!identity) return undefined;
-  const mayChoose = identity.allowCrossTenant && isTenantName(record.tenant);
-  const expiresAtMs = Math.min(record.expires_at, identity.expiresAtMs ?? Infinity);
-  return { ...identity, tenant: mayChoose ? record.tenant : identity.tenant, source: 'session', expiresAtMs };
+): Soon<Identity | undefined> {
+  if (record.kind === 'user') {
+    return user && !user.disabled ? toUserIdentity(user, { sessionId, expiresAtMs: record.expires_at }) : undefined;
+  }
+  return whenKnown(findKey(record.key_digest, keys), (identity) => {
+    if (!identity) return undefined;
+    const mayChoose = identity.allowCrossTenant && isTenantName(record.tenant);
+    const tenant = mayChoose ? record.tenant : identity.tenant;
+    const expiresAtMs = Math.min(record.expires_at, identity.expiresAtMs ?? Infinity);
+    return { ...identity, tenant, source: 'session', sessionId, expiresAtMs };
+  });
 }
 
 const toUserIdentity = (
   { id, tenant, username, role }: NonNullable<StoredSession['user']>,
-  expiresAtMs: number,
+  session: { sessionId: string; expiresAtMs: number },
 ): Identity => ({
   tenant,
   principalId: username,
@@ -211,16 +221,11 @@ const toUserIdentity = (
   source: 'session',
   submitter: `user:${id}`,
   userId: id,
-  expiresAtMs,
+  ...session,
 });
 
 /** Returns the first match of the sources in order. */
-export async function findKey(digest: string, keys: readonly KeySource[]): Promise<Identity | undefined> {
-  for (const source of keys) {
-    const finding = source.find(digest);
-    // Most keys are in memory, and an await costs as much as finding them.
-    const found = finding instanceof Promise ? await finding : finding;
-    if (found) return found;
-  }
-  return undefined;
+export function findKey(digest: string, keys: readonly KeySource[], at = 0): Soon<Identity | undefined> {
+  const source = keys[at];
+  return source && whenKnown(source.find(digest), (found) => found ?? findKey(digest, keys, at + 1));
 }
