@@ -40,7 +40,9 @@ describe('users', () => {
 
   it.each([
     ['name', { username: 'TAKEN' }],
+    ['name', { username: 'TAKEN@x.test' }],
     ['email', { email: 'TAKEN@x.test' }],
+    ['email', { email: 'TAKEN' }],
     ['subject', { subjects: ['taken'] }],
     ['external', { external_id: 'TAKEN' }],
   ] as const)('refuses a taken %s, but not in another tenant', async (lookup, over) => {
@@ -48,6 +50,13 @@ describe('users', () => {
 
     expect(await write(newUser(over))).toEqual({ kind: 'taken', lookup });
     expect(await write(newUser({ ...over, tenant: 'other' }))).toMatchObject({ kind: 'written' });
+  });
+
+  it('accepts the address of a user as its own name', async () => {
+    const user = newUser({ username: 'ann@x.test', email: 'Ann@x.test' });
+
+    expect(await write(user)).toMatchObject({ kind: 'written' });
+    expect(await write({ ...user, role: 'admin' }, { expected: 1 })).toMatchObject({ kind: 'written' });
   });
 
   it('lets one of many concurrent writes of a revision win', async () => {

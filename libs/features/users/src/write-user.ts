@@ -47,7 +47,6 @@ export async function createUser(deps: UserDeps, context: ActContext, body: Crea
   const role = requireRole(deps, caller, body.role || defaultRole);
   const { username, email, display_name } = body;
   const password = await hashNew(deps, { username, ...(email && { email }) }, body.password);
-  await requireFreeNames(deps, { tenant, username, ...(email && { email }) });
   const now = new Date(clock.nowMs()).toISOString();
   const user: UserRecord = {
     id: random.uuid(),
@@ -82,7 +81,6 @@ export async function updateUser(
   const { caller } = context;
   const stored = await findManaged(deps, caller, id);
   const role = roles[0] === undefined ? undefined : requireRole(deps, caller, roles[0]);
-  if (email) await requireFreeNames(deps, { id, tenant: stored.user.tenant, email });
   const written = await changeManaged(deps, caller, stored, ({ user }) => {
     const changed = {
       ...user,
@@ -170,22 +168,6 @@ function requireRole(deps: UserDeps, caller: Caller, name: string): string {
   if (!Object.hasOwn(deps.roles(), role)) throw fault('role', 'there is no such role');
   if (!coversRole(caller.role, role, deps.roles())) throw new AppError('grant_exceeds_caller');
   return role;
-}
-
-/**
- * A username that is the address of another user, or the reverse, would decide whose account a sign-in means.
- *
- * @throws auth_user_conflict
- */
-async function requireFreeNames(
-  { store }: Pick<UserDeps, 'store'>,
-  { id, tenant, username, email }: { id?: string; tenant: string; username?: string; email?: string },
-): Promise<void> {
-  const found = await Promise.all([
-    username?.includes('@') ? store.users.findByEmail(tenant, username) : undefined,
-    email ? store.users.findByName(tenant, email) : undefined,
-  ]);
-  if (found.some((stored) => stored && stored.user.id !== id)) throw new AppError('auth_user_conflict');
 }
 
 const listChanges = (before: UserRecord, after: UserRecord): string =>

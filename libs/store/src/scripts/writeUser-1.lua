@@ -19,9 +19,15 @@ local names = { 'revision', 'generation', 'password', 'lookups', 'sorted', 'role
 local before = {}
 for i, value in ipairs(redis.call('HMGET', KEYS[1], unpack(names))) do before[names[i]] = value or nil end
 if (before.revision or '0') ~= expected then return { 'changed' } end
-for lookup in string.gmatch(lookups, '[^\n]+') do
+local function is_taken(lookup)
   local holder = redis.call('HGET', key.userLookups(tenant), lookup)
-  if holder and holder ~= id then return { 'taken', string.match(lookup, '^[^:]+') } end
+  return holder and holder ~= id
+end
+-- A sign-in names a user by either one, so the name of one user must not be the address of another.
+local counterpart = { name = 'email', email = 'name' }
+for lookup in string.gmatch(lookups, '[^\n]+') do
+  local kind, value = string.match(lookup, '^(%l+):(.*)$')
+  if is_taken(lookup) or (counterpart[kind] and is_taken(counterpart[kind] .. ':' .. value)) then return { 'taken', kind } end
 end
 if not before.revision then
   local count = redis.call('ZCARD', key.usersOf(tenant))
