@@ -31,6 +31,8 @@ export interface ProductOptions {
 /** A worker made with the SDK, or one that speaks only the plain protocol. */
 export type WorkerKind = keyof typeof workerPrograms;
 const workerPrograms = { sdk: 'tools/bench/worker.ts', foreign: 'tools/bench/foreign-worker.ts' };
+/** Enough for everything that a whole bench stores. */
+const REDIS_MEMORY = '8gb';
 
 const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
@@ -89,6 +91,8 @@ export class Product {
     });
     await firstMessage(worker);
     const redis = new Redis(REDIS_URL, { connectionName: observerName });
+    // With the limit of the stack, admission control would refuse the last measurements: all jobs and runs are kept.
+    await redis.config('SET', 'maxmemory', REDIS_MEMORY);
     const store = openStore(redis, queues, { metaSec: 86_400, dataSec: 86_400 });
     return new Product(stack, worker, redis, store, dataDir);
   }
