@@ -3,7 +3,7 @@ import type { Measure } from './measure';
 import { profiled, type Profiled, type ProfiledLoad, profiledLoads } from './profile/profile-service';
 
 export const help = `npm run bench -- [options]: measures the raw limits of this machine and the product, and compares them.
-It starts all servers and services, takes about ten minutes on two cores, and fails when a job is lost or executed twice.
+It starts all servers and services, takes about fifteen minutes on two cores, and fails when a job is lost or executed twice.
 
   --only a,b          only these results; * matches any text: --only 'drain,rss_*'
   --quick             fewer and smaller runs, as a smoke test; the numbers are not meaningful

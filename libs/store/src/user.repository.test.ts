@@ -1,5 +1,6 @@
 import type { AuditAct } from '@svc/contract';
 import type { UserRecord, UserWrite } from './index';
+import { keys } from './keys';
 import { useStore } from './store.testing';
 
 const act: AuditAct = { event_type: 'identity.change', action: 'user.write', severity: 'MEDIUM', identity: 'root' };
@@ -56,6 +57,14 @@ describe('users', () => {
     const user = newUser({ username: 'ann@x.test', email: 'Ann@x.test' });
 
     expect(await write(user)).toMatchObject({ kind: 'written' });
+    expect(await write({ ...user, role: 'admin' }, { expected: 1 })).toMatchObject({ kind: 'written' });
+  });
+
+  it('keeps a name that was the address of another user before that was refused', async () => {
+    const user = newUser({ username: 'bob@x.test' });
+    await write(user);
+    await use.redis.hset(keys.userLookups('acme'), 'email:bob@x.test', 'another');
+
     expect(await write({ ...user, role: 'admin' }, { expected: 1 })).toMatchObject({ kind: 'written' });
   });
 

@@ -56,6 +56,16 @@ describe('users of an OpenID Connect provider', () => {
     expect(other.fragment).toMatchObject({ error: 'identity_resolution_failed' });
   });
 
+  it('a name that is the address of another user is refused, so that signing in with the address still means that user', async () => {
+    const id = await plantUser({ username: 'bob', email: 'bob@example.com' });
+    withClaims({ preferred_username: 'bob@example.com' });
+    const { fragment } = await world.signIn();
+
+    expect(fragment).toMatchObject({ error: 'identity_resolution_failed' });
+    expect(await api.store.users.findByName('acme', 'bob@example.com')).toBeUndefined();
+    expect((await api.store.users.findByEmail('acme', 'bob@example.com'))?.user.id).toBe(id);
+  });
+
   it('a disabled user is refused, and their bearer tokens within a second', async () => {
     const { fragment } = await world.signIn();
     const token = await world.provider.sign({ iss: world.provider.issuer, aud: 'svc', sub: 'alice', exp: inSec(60) }); // prettier-ignore

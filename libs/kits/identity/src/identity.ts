@@ -30,7 +30,7 @@ export interface Identity {
   expiresAtMs?: number;
 }
 
-/** Known at once, as most credentials are: awaiting one costs as much as finding it. */
+/** A value, or the promise of one. Most credentials are known at once, and an await costs as much as finding them. */
 export type Soon<T> = T | Promise<T>;
 
 /** Continues with a value, in this turn of the event loop if it is known. */

@@ -23,11 +23,15 @@ local function is_taken(lookup)
   local holder = redis.call('HGET', key.userLookups(tenant), lookup)
   return holder and holder ~= id
 end
--- A sign-in names a user by either one, so the name of one user must not be the address of another.
+-- A sign-in names a user by either one, so the name of one user must not be the address of another. What the user had before
+-- stays: it may be older than this rule.
 local counterpart = { name = 'email', email = 'name' }
+local kept = {}
+for lookup in string.gmatch(before.lookups or '', '[^\n]+') do kept[lookup] = true end
 for lookup in string.gmatch(lookups, '[^\n]+') do
   local kind, value = string.match(lookup, '^(%l+):(.*)$')
-  if is_taken(lookup) or (counterpart[kind] and is_taken(counterpart[kind] .. ':' .. value)) then return { 'taken', kind } end
+  local is_confused = counterpart[kind] and not kept[lookup] and is_taken(counterpart[kind] .. ':' .. value)
+  if is_confused or is_taken(lookup) then return { 'taken', kind } end
 end
 if not before.revision then
   local count = redis.call('ZCARD', key.usersOf(tenant))

@@ -96,7 +96,7 @@ describe('SCIM users where deleted users are readable', () => {
     await api.store.users.write({ user: { ...local, created_at: now, updated_at: now }, expected: 0, act });
     await create({ userName: 'ada', emails: [{ value: 'a@example.com' }] });
 
-    for (const body of [{ userName: 'ADA' }, { userName: 'root' }, { userName: 'eve', emails: [{ value: 'A@example.com' }] }]) {
+    for (const body of [{ userName: 'ADA' }, { userName: 'root' }, { userName: 'A@example.com' }, { userName: 'eve', emails: [{ value: 'A@example.com' }] }]) {
       const answer = await create(body);
       expect(answer).toMatchObject({ status: 409, body: { schemas: [errorSchema], status: '409', scimType: 'uniqueness' } });
     }

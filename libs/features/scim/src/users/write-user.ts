@@ -160,8 +160,8 @@ export async function write(
 }
 
 const lookupNames: Readonly<Record<UserLookup, string>> = {
-  name: 'userName',
-  email: 'e-mail address',
+  name: 'userName, as name or address',
+  email: 'e-mail address, as address or userName',
   external: 'externalId',
   subject: 'identity',
 };
